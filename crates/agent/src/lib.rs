@@ -1,1 +1,12 @@
-//! placeholder
+//! Agents: packet filters that stand at a place on the path (client, access
+//! point, home agent, gateway), see TCP packets in both directions, timers and
+//! link events, and may pass, hold, drop, change or create packets.
+//!
+//! An agent is generic over [`Packet`], so one text runs on simulated segments
+//! and on real IPv4 and IPv6 frames. It never reads a clock.
+
+mod packet;
+mod traits;
+
+pub use packet::{FlowKey, Packet, TcpView};
+pub use traits::{Agent, Counter, LinkEvent, Note, Outbox};

@@ -3,11 +3,13 @@
 //!
 //! Nothing here reads a clock. Engines hand `now` in; state never holds floats.
 
+mod direction;
 mod random;
 mod rate;
 mod spelling;
 mod time;
 
+pub use direction::Direction;
 pub use random::Stream;
 pub use rate::BitRate;
 pub use spelling::{Quantity, SpellingError, parse_bytes, parse_rate, parse_span};

@@ -1,1 +1,15 @@
-//! placeholder
+//! One record for every engine: the same tables and columns, whatever moved
+//! the packets. Column names carry their units.
+//!
+//! Rows are collected as plain structs while a cell runs and turned into
+//! columns once, at its end, so that recording costs one push per row.
+
+mod capture;
+mod rows;
+mod table;
+
+pub use capture::{CaptureError, CapturePoint, write_pcapng};
+pub use rows::{
+    CellRecord, EventRow, FlowRow, MacRow, PacketRow, Place, SampleRow, StationRow, Verdict,
+};
+pub use table::{Column, ColumnData, Table};

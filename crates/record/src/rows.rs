@@ -243,8 +243,8 @@ fn flows_table(rows: &[FlowRow]) -> Table {
         name: "flows",
         columns: vec![
             u32_column("flow", rows, |r| r.flow),
-            category_column("workload", rows, |r| r.workload.as_str()),
-            category_column("host", rows, |r| r.host.as_str()),
+            category_column("workload", rows, |r| r.workload.clone()),
+            category_column("host", rows, |r| r.host.clone()),
             u32_column("client", rows, |r| r.client),
             u64_column("bytes", rows, |r| r.bytes),
             u64_column("acked_bytes", rows, |r| r.acked_bytes),
@@ -295,6 +295,7 @@ fn packets_table(rows: &[PacketRow], elements: &[String]) -> Table {
         Verdict::Received => "received",
         Verdict::Dropped(reason) => reason,
     };
+    let flags: Vec<String> = (0..32).map(|bits| Flags::from_bits(bits).to_string()).collect();
     Table {
         name: "packets",
         columns: vec![
@@ -307,7 +308,7 @@ fn packets_table(rows: &[PacketRow], elements: &[String]) -> Table {
             u32_column("length_bytes", rows, |r| r.length_bytes),
             u32_column("wire_bytes", rows, |r| r.wire_bytes),
             u32_column("window_bytes", rows, |r| r.window_bytes),
-            category_column("flags", rows, |r| r.flags.to_string()),
+            category_column("flags", rows, |r| flags[usize::from(r.flags.bits())].as_str()),
             bool_column("retransmission", rows, |r| r.retransmission),
             category_column("verdict", rows, verdict),
         ],

@@ -1,8 +1,24 @@
 //! TCP as a state machine: segments and `now` go in, segments and a next
 //! deadline come out. No clock, no socket, no thread.
 
+pub mod config;
+pub mod congestion;
+mod endpoint;
+mod names;
+mod personality;
 mod segment;
+mod sender_name;
 mod seq;
+mod stats;
 
+pub use config::{
+    AckCounting, AckCountingKind, AutoTuning, Config, DelayedAck, DelayedAckKind, IdleRestart,
+    InitialSsthresh, LossDetection, ReceiveBuffer, Recovery, Reduction, RtoConfig, RttEstimator,
+};
+pub use congestion::CongestionConfig;
+pub use endpoint::{Endpoint, Role, State};
+pub use personality::Personality;
 pub use segment::{Flags, SackBlocks, Segment, Timestamps};
+pub use sender_name::{SENDERS, apply_sender};
 pub use seq::Seq;
+pub use stats::{Metrics, Stats};

@@ -5,8 +5,16 @@
 //! An agent is generic over [`Packet`], so one text runs on simulated segments
 //! and on real IPv4 and IPv6 frames. It never reads a clock.
 
+mod config;
+mod describe;
+mod divacks;
+mod flow_table;
 mod packet;
 mod traits;
 
+pub use config::{AgentConfig, Mechanism};
+pub use describe::{Description, Parameter, ParameterKind, PlaceKind, SettingError, Value};
+pub use divacks::{Divacks, DivacksConfig, DivacksMode};
+pub use flow_table::FlowTable;
 pub use packet::{FlowKey, Packet, TcpView};
 pub use traits::{Agent, Counter, LinkEvent, Note, Outbox};

@@ -67,7 +67,7 @@ impl TcpView {
 
 /// A packet on the path. Changing a field leaves a valid packet (real frames
 /// update their checksum).
-pub trait Packet: Clone {
+pub trait Packet: Clone + Send {
     /// Bytes of the IP packet.
     fn wire_bytes(&self) -> u32;
     /// Whether it carries transport payload (the packets a drop list counts).

@@ -1,0 +1,82 @@
+//! Drop-tail queues that store departures, not packets.
+
+use std::collections::VecDeque;
+
+use lasthop_units::Time;
+
+use crate::QueueLimit;
+
+/// Which packets of a FIFO are still in it, as far as the limit needs to know.
+#[derive(Clone, Debug)]
+pub(crate) enum Queue {
+    /// No limit, nothing to remember.
+    Unlimited,
+    /// Departures of the packets inside.
+    Packets { limit: usize, departures: VecDeque<Time> },
+    /// Departures and sizes of the packets inside, and the sum of their sizes.
+    Bytes { limit: u64, inside: u64, departures: VecDeque<(Time, u32)> },
+}
+
+impl Queue {
+    pub(crate) fn new(limit: QueueLimit) -> Self {
+        match limit {
+            QueueLimit::Unlimited => Self::Unlimited,
+            QueueLimit::Packets(limit) => {
+                Self::Packets { limit: limit as usize, departures: VecDeque::new() }
+            }
+            QueueLimit::Bytes(limit) => {
+                Self::Bytes { limit, inside: 0, departures: VecDeque::new() }
+            }
+        }
+    }
+
+    /// Whether a packet of `bytes` bytes finds room at `now`. A packet that
+    /// departs at `now` has left.
+    #[inline]
+    pub(crate) fn has_room(&mut self, now: Time, bytes: u32) -> bool {
+        match self {
+            Self::Unlimited => true,
+            Self::Packets { limit, departures } => {
+                while departures.front().is_some_and(|&departure| departure <= now) {
+                    departures.pop_front();
+                }
+                departures.len() < *limit
+            }
+            Self::Bytes { limit, inside, departures } => {
+                while let Some(&(departure, size)) = departures.front()
+                    && departure <= now
+                {
+                    departures.pop_front();
+                    *inside -= u64::from(size);
+                }
+                *inside + u64::from(bytes) <= *limit
+            }
+        }
+    }
+
+    /// Takes in a packet that found room and will depart at `departure`.
+    #[inline]
+    pub(crate) fn admit(&mut self, departure: Time, bytes: u32) {
+        match self {
+            Self::Unlimited => {}
+            Self::Packets { departures, .. } => departures.push_back(departure),
+            Self::Bytes { inside, departures, .. } => {
+                *inside += u64::from(bytes);
+                departures.push_back((departure, bytes));
+            }
+        }
+    }
+
+    /// Packets inside at `now`; `None` when the queue has no limit and keeps no count.
+    pub(crate) fn packets(&self, now: Time) -> Option<usize> {
+        match self {
+            Self::Unlimited => None,
+            Self::Packets { departures, .. } => {
+                Some(departures.len() - departures.partition_point(|&left| left <= now))
+            }
+            Self::Bytes { departures, .. } => {
+                Some(departures.len() - departures.partition_point(|&(left, _)| left <= now))
+            }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! One radio's side of the DCF.

@@ -1,1 +1,3 @@
-//! placeholder
+//! The scenario file: types, units, validation, JSON Schema.
+
+pub mod spec;

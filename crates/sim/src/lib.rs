@@ -1,1 +1,12 @@
-//! placeholder
+//! The virtual-time engine: a cell of a scenario is a pure function of its
+//! variant and its seed.
+
+mod application;
+mod cell;
+mod datagrams;
+mod flow;
+mod packet;
+mod recorder;
+
+pub use cell::{SimError, Simulation, run_cell};
+pub use packet::SimPacket;

@@ -1,0 +1,201 @@
+//! From a world to a network.
+
+use std::collections::VecDeque;
+
+use lasthop_agent::Outbox;
+use lasthop_path::{Link, Medium, QueuedFrames};
+use lasthop_scenario::spec::{ElementKind, Place, Scope, Side, World};
+use lasthop_units::{Direction, Time};
+use thiserror::Error;
+
+use crate::hops::{Hop, Layout, chains, lay_out};
+use crate::network::{AgentSeat, Network, Routed, Sources};
+use crate::queue::{Alarms, EventQueue, MAX_SOURCES};
+use crate::ring::Ring;
+
+/// The two hosts a route joins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Index of the server-side host group.
+    pub server_group: usize,
+    /// Which host of that group.
+    pub server_in_group: u32,
+    /// Index of the client-side host group.
+    pub client_group: usize,
+    /// Which host of that group.
+    pub client_in_group: u32,
+    /// The client's station on a Wi-Fi medium, from 1; see [`Route::station_of`].
+    pub station: u32,
+}
+
+impl Route {
+    /// The station number of a client: clients are counted over all client
+    /// groups in the order of `world.hosts`, the access point is 0.
+    pub fn station_of(world: &World, group: usize, in_group: u32) -> u32 {
+        let before: u32 = world.hosts[..group]
+            .iter()
+            .filter(|host| host.side == Side::Client)
+            .map(|host| host.count)
+            .sum();
+        1 + before + in_group
+    }
+}
+
+/// Why a world cannot be assembled.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum AssemblyError {
+    /// More event sources than the queue tells apart.
+    #[error("{needed} links, agents and timers are more than the {allowed} a run can hold")]
+    TooLarge {
+        /// How many there would be.
+        needed: usize,
+        /// How many there may be.
+        allowed: usize,
+    },
+}
+
+/// A radio going down or up at a set time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RadioChange {
+    pub(crate) at: Time,
+    pub(crate) station: u32,
+    pub(crate) up: bool,
+    pub(crate) queued: QueuedFrames,
+}
+
+fn radio_changes(world: &World) -> Vec<RadioChange> {
+    let mut changes = Vec::new();
+    for handover in &world.handovers {
+        for (group, host) in world.hosts.iter().enumerate() {
+            if host.side != Side::Client || handover.host.is_some_and(|meant| meant != group) {
+                continue;
+            }
+            for in_group in 0..host.count {
+                if handover.station.is_some_and(|meant| meant != in_group) {
+                    continue;
+                }
+                let station = Route::station_of(world, group, in_group);
+                let down = Time::ZERO + handover.at;
+                let queued = handover.queued;
+                changes.push(RadioChange { at: down, station, up: false, queued });
+                changes.push(RadioChange { at: down + handover.lasts, station, up: true, queued });
+            }
+        }
+    }
+    changes.sort_by_key(|change| change.at);
+    changes
+}
+
+impl<P: Routed + 'static> Network<P> {
+    /// Assembles the path of `world` for `routes`, with `alarms` alarms for the
+    /// driver. Random streams are named after elements and directions, so that
+    /// they do not depend on what else a variant changes.
+    ///
+    /// # Errors
+    /// When the world is larger than an event queue holds.
+    pub fn new(world: &World, routes: Vec<Route>, alarms: usize, seed: u64) -> Result<Self, AssemblyError> {
+        let count = routes.len() as u32;
+        let layout = lay_out(world, count);
+        let sources = Sources {
+            medium: layout.links,
+            radio: layout.links + 1,
+            agents: layout.links + 2,
+            alarms: layout.links + 2 + layout.agent_instances,
+        };
+        let needed = sources.alarms as usize + alarms;
+        if needed > MAX_SOURCES {
+            return Err(AssemblyError::TooLarge { needed, allowed: MAX_SOURCES });
+        }
+        let (links, link_hop) = build_links(world, &layout, count, seed);
+        let chained = chains(&layout.hops, count, |link| links[link as usize].can_reorder());
+        let wifi_hop = layout.hops.iter().position(|hop| matches!(hop, Hop::Wifi { .. })).unwrap_or(0);
+        let rings = (0..links.len()).map(|_| Ring::default()).collect();
+        let agents = seat_agents(world, &layout);
+        let mut network = Self {
+            chained,
+            rings,
+            links,
+            link_hop,
+            medium: build_medium(world, seed),
+            wifi_hop,
+            agent_alarms: Alarms::new(sources.agents, agents.len()),
+            medium_alarm: Alarms::new(sources.medium, 1),
+            driver_alarms: Alarms::new(sources.alarms, alarms),
+            agents,
+            radio_changes: radio_changes(world),
+            next_radio_change: 0,
+            hops: layout.hops,
+            acks_created: vec![0; routes.len()],
+            routes,
+            queue: EventQueue::default(),
+            sources,
+            pending: VecDeque::new(),
+            report_departures: false,
+            medium_events: Vec::new(),
+            outbox: Outbox::default(),
+        };
+        network.schedule_radio_change();
+        Ok(network)
+    }
+}
+
+fn build_links(
+    world: &World,
+    layout: &Layout,
+    routes: u32,
+    seed: u64,
+) -> (Vec<Link>, Vec<(u32, Direction)>) {
+    let mut links = Vec::with_capacity(layout.links as usize);
+    let mut link_hop = Vec::with_capacity(layout.links as usize);
+    for (hop, kind) in layout.hops.iter().enumerate() {
+        let Hop::Wire { element, .. } = kind else { continue };
+        let element = &world.path[*element];
+        let ElementKind::Wired(config) = &element.kind else { continue };
+        for direction in Direction::BOTH {
+            let link = match direction {
+                Direction::Downlink => &config.downlink,
+                Direction::Uplink => &config.uplink,
+            };
+            let instances = if element.scope == Scope::PerFlow { routes } else { 1 };
+            for instance in 0..instances {
+                let purpose = match element.scope {
+                    Scope::Shared => format!("{}/{}", element.name, direction.name()),
+                    Scope::PerFlow => format!("{}/{instance}/{}", element.name, direction.name()),
+                };
+                links.push(Link::new(link, seed, &purpose));
+                link_hop.push((hop as u32, direction));
+            }
+        }
+    }
+    (links, link_hop)
+}
+
+fn build_medium<P>(world: &World, seed: u64) -> Option<Medium<P>> {
+    let clients = world.hosts.iter().filter(|host| host.side == Side::Client);
+    let stations: u32 = clients.map(|host| host.count).sum();
+    world.path.iter().find_map(|element| match &element.kind {
+        ElementKind::Wifi(config) => Some(Medium::new(config, stations, seed, &element.name)),
+        _ => None,
+    })
+}
+
+fn seat_agents<P: Routed + 'static>(world: &World, layout: &Layout) -> Vec<AgentSeat<P>> {
+    let mut seats = Vec::new();
+    for (hop, kind) in layout.hops.iter().enumerate() {
+        let Hop::Agent { listed, .. } = kind else { continue };
+        let listed = &world.agents[*listed];
+        let mut seat = |station| {
+            seats.push(AgentSeat { agent: listed.agent.build(), hop, station });
+        };
+        match listed.place {
+            Place::Before(_) => seat(None),
+            Place::Host(group) => {
+                for in_group in 0..world.hosts[group].count {
+                    let at_client = world.hosts[group].side == Side::Client;
+                    seat(at_client.then(|| Route::station_of(world, group, in_group)));
+                }
+            }
+        }
+    }
+    seats
+}

@@ -1,0 +1,17 @@
+//! The path of a scenario, assembled: which elements and agents a packet
+//! passes, in which order, and when.
+//!
+//! [`Network`] is generic over the packet and knows no clock: the simulator
+//! drives it from event to event, the kernel engine with the wall clock. Both
+//! move their packets through the same elements and agents.
+
+mod assembly;
+mod hops;
+mod network;
+mod observer;
+mod queue;
+mod ring;
+
+pub use assembly::{AssemblyError, Route};
+pub use network::{Event, Network, Routed};
+pub use observer::{Observer, Silent};

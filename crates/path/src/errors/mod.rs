@@ -16,6 +16,8 @@ use gilbert_elliott::GilbertElliott;
 use per_bit::PerBit;
 use per_packet::PerPacket;
 
+pub(crate) use per_bit::loss_probability;
+
 /// How a link loses packets. A lost packet has used its place in the queue,
 /// its time on the wire and the delay.
 #[derive(Clone, Debug, PartialEq)]

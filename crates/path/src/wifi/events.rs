@@ -108,6 +108,29 @@ pub struct StationAirtime {
 }
 
 impl StationAirtime {
+    /// Counts one transmission's outcome and airtime.
+    pub(super) fn add(&mut self, outcome: AttemptOutcome, class: FrameClass, airtime: Span) {
+        match outcome {
+            AttemptOutcome::Success => {
+                self.successes += 1;
+                match class {
+                    FrameClass::Data => self.data += airtime,
+                    FrameClass::Ack => self.acks += airtime,
+                    FrameClass::Other => self.other += airtime,
+                }
+            }
+            AttemptOutcome::Collision => {
+                self.collisions += 1;
+                self.collided += airtime;
+            }
+            AttemptOutcome::Error | AttemptOutcome::AckError => {
+                self.errors += 1;
+                self.spoilt += airtime;
+            }
+            AttemptOutcome::LinkDown => self.spoilt += airtime,
+        }
+    }
+
     /// Airtime of successful exchanges with packets of `class`.
     pub const fn of_class(&self, class: FrameClass) -> Span {
         match class {

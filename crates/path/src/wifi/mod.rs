@@ -2,6 +2,8 @@
 
 mod config;
 mod events;
+mod exchange;
+mod handover;
 mod medium;
 mod snr;
 mod standard;

@@ -5,14 +5,10 @@ use lasthop_units::{BitRate, Span};
 use super::standard::{Modulation, modulation};
 use super::{Protection, Standard, WifiConfig};
 
-/// MAC header (24) and FCS (4) of a data frame (8.3.2; no QoS, three addresses).
+/// MAC header (24) and FCS (4) of a data frame (8.3.2; three addresses).
 const DATA_OVERHEAD: u32 = 28;
 /// LLC/SNAP header in front of the IP packet (RFC 1042).
 const LLC_SNAP: u32 = 8;
-/// MPDU bytes of a MAC ACK and of a CTS (8.3.1.3, 8.3.1.4).
-const ACK_BYTES: u32 = 14;
-/// MPDU bytes of an RTS (8.3.1.2).
-const RTS_BYTES: u32 = 20;
 
 /// The durations of one configured medium. Clauses are those of IEEE 802.11-2012.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +43,11 @@ pub struct Timing {
 }
 
 impl Timing {
+    /// MPDU bytes of a MAC ACK and of a CTS (8.3.1.3, 8.3.1.4).
+    pub const ACK_BYTES: u32 = 14;
+    /// MPDU bytes of an RTS (8.3.1.2).
+    pub const RTS_BYTES: u32 = 20;
+
     /// The durations `config` leads to.
     pub fn new(config: &WifiConfig) -> Self {
         let standard = config.standard;
@@ -70,12 +71,12 @@ impl Timing {
             slot,
             sifs,
             difs,
-            eifs: sifs + difs + frame_time(standard, false, ACK_BYTES, lowest),
-            ack: frame(ACK_BYTES, ack_rate),
+            eifs: sifs + difs + frame_time(standard, false, Self::ACK_BYTES, lowest),
+            ack: frame(Self::ACK_BYTES, ack_rate),
             ack_rate,
             ack_timeout: timeout(ack_rate),
-            rts: frame(RTS_BYTES, protection_rate),
-            cts: frame(ACK_BYTES, protection_rate),
+            rts: frame(Self::RTS_BYTES, protection_rate),
+            cts: frame(Self::ACK_BYTES, protection_rate),
             cts_timeout: timeout(protection_rate),
             protection_rate,
         }
@@ -84,6 +85,11 @@ impl Timing {
     /// MPDU bytes of a packet of `wire_bytes` bytes.
     pub const fn frame_bytes(wire_bytes: u32) -> u32 {
         wire_bytes + LLC_SNAP + DATA_OVERHEAD
+    }
+
+    /// Rate of data frames.
+    pub const fn data_rate(&self) -> BitRate {
+        self.data_rate
     }
 
     /// Air time of a data frame of `frame_bytes` MPDU bytes.

@@ -1,0 +1,62 @@
+# lasthop. `make help` lists what there is. Every target sets up what it needs
+# and leaves a stamp in .make/, so a second run does no work twice.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+export PATH := $(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+VENV := .venv
+LASTHOP := $(VENV)/bin/lasthop
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -type f -not -path '*/tests/*' -not -path '*/benches/*' -not -name '*.snap')
+
+.PHONY: help demo test bench fuzz build clean
+
+help: ## List the targets
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: .make/extension ## Download a file over wire and Wi-Fi, several senders side by side
+	@tools/demo $(LASTHOP)
+
+test: .make/extension .make/optional ## Everything: Rust, Python, lint, types
+	@tools/test $(VENV)
+
+bench: .make/extension ## Packets per second, beside ns-2 when it is installed
+	@$(VENV)/bin/python bench/run.py
+
+fuzz: .make/system .make/rust ## Each fuzz target for a minute (FUZZ_SECONDS=n for another time)
+	@tools/fuzz "$(or $(FUZZ_SECONDS),60)"
+
+build: .make/extension ## Only set up: system packages, environment, release build
+
+clean: ## Remove what was built and set up here
+	rm -rf .make .venv target out python/lasthop/_core*.so
+	find python tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.make/system: tools/system
+	@mkdir -p .make
+	@tools/system required
+	@touch $@
+
+.make/optional: tools/system
+	@mkdir -p .make
+	@tools/system optional
+	@touch $@
+
+.make/rust: tools/rust .make/system
+	@tools/rust
+	@touch $@
+
+$(VENV)/bin/maturin: .make/system
+	@echo "setting up $(VENV)"
+	@"$$(tools/python)" -m venv --clear $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check "maturin>=1.8,<2"
+	@touch $@
+
+# An editable install: changed Python needs no build, changed Rust does.
+.make/extension: $(RUST_SOURCES) pyproject.toml $(VENV)/bin/maturin .make/rust
+	@echo "building the extension (release)"
+	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(VENV)/bin/maturin develop --release --extras dev --quiet
+	@touch $@

@@ -1,0 +1,30 @@
+//! The Python module `lasthop._core`: scenario files become plans, cells of a
+//! plan run on Rust threads, their tables arrive as NumPy arrays.
+//!
+//! This is the only crate that knows Python. Everything a user meets is in
+//! `python/lasthop`; this module stays small and untyped on purpose, its
+//! signatures are in `_core.pyi`.
+
+mod arrays;
+mod pool;
+mod scenario;
+mod simulate;
+
+use pyo3::prelude::*;
+
+/// Scenario parser, catalog and engines.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::pool::{Cell, Cells};
+    #[pymodule_export]
+    use super::scenario::{Plan, ScenarioError, catalog, schema};
+    #[pymodule_export]
+    use super::simulate::run;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("version", env!("CARGO_PKG_VERSION"))
+    }
+}

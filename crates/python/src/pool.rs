@@ -1,0 +1,198 @@
+//! Cells on threads: workers take cells in order and hand finished ones to
+//! Python as they come.
+//!
+//! The channel is bounded, so that a slow consumer (a disk) stops the workers
+//! instead of filling memory. Workers never touch Python, so the interpreter
+//! may leave at any time, also in the middle of a cell.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lasthop_record::Table;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::arrays;
+
+/// How often a waiting Python thread looks for Ctrl-C.
+const SIGNAL_POLL: Duration = Duration::from_millis(50);
+
+/// Which cell: index of the variant in the plan, and seed.
+pub type CellId = (usize, u64);
+
+/// What one cell wrote.
+pub struct Output {
+    /// Its tables.
+    pub tables: Vec<Table>,
+    /// Captures as pcapng, by name.
+    pub captures: Vec<(&'static str, Vec<u8>)>,
+}
+
+/// What a worker computes for one cell, or why it could not.
+pub type Work = dyn Fn(CellId) -> Result<Output, String> + Send + Sync;
+
+struct Finished {
+    id: CellId,
+    wall: Duration,
+    outcome: Result<Output, String>,
+}
+
+/// One finished cell.
+#[pyclass(frozen, module = "lasthop._core")]
+pub struct Cell {
+    /// Index of its variant in the plan.
+    #[pyo3(get)]
+    variant: usize,
+    /// Its seed.
+    #[pyo3(get)]
+    seed: u64,
+    /// Seconds of wall time its engine took.
+    #[pyo3(get)]
+    wall_s: f64,
+    /// `{table: {column: array}}`.
+    #[pyo3(get)]
+    tables: Py<PyDict>,
+    /// `{name: pcapng bytes}`.
+    #[pyo3(get)]
+    captures: Py<PyDict>,
+}
+
+/// Iterates over finished cells, in the order in which they finish.
+#[pyclass(frozen, module = "lasthop._core")]
+pub struct Cells {
+    finished: Mutex<Receiver<Finished>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Cells {
+    /// Starts `threads` workers on `cells`.
+    ///
+    /// # Errors
+    /// When the system refuses a thread.
+    pub fn start(cells: Vec<CellId>, threads: usize, work: Arc<Work>) -> PyResult<Self> {
+        let threads = threads.clamp(1, cells.len().max(1));
+        let (sender, finished) = sync_channel(threads);
+        let stop = Arc::new(AtomicBool::new(false));
+        let cells = Arc::new(cells);
+        let next = Arc::new(AtomicUsize::new(0));
+        for number in 0..threads {
+            let worker = Worker {
+                cells: Arc::clone(&cells),
+                next: Arc::clone(&next),
+                stop: Arc::clone(&stop),
+                work: Arc::clone(&work),
+                sender: sender.clone(),
+            };
+            thread::Builder::new()
+                .name(format!("lasthop-{number}"))
+                .spawn(move || worker.run())
+                .map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
+        }
+        Ok(Self {
+            finished: Mutex::new(finished),
+            stop,
+        })
+    }
+
+    fn wait(&self, py: Python<'_>) -> PyResult<Option<Finished>> {
+        loop {
+            let received = py.detach(|| {
+                let receiver = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
+                receiver.recv_timeout(SIGNAL_POLL)
+            });
+            match received {
+                Ok(cell) => return Ok(Some(cell)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(interrupt) = py.check_signals() {
+                        self.stop.store(true, Ordering::Relaxed);
+                        return Err(interrupt);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Cells {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Cell>> {
+        let Some(Finished { id, wall, outcome }) = self.wait(py)? else {
+            return Ok(None);
+        };
+        let output = outcome.map_err(|error| {
+            self.stop.store(true, Ordering::Relaxed);
+            PyRuntimeError::new_err(format!("variant {} seed {}: {error}", id.0, id.1))
+        })?;
+        let captures = PyDict::new(py);
+        for (name, bytes) in &output.captures {
+            captures.set_item(name, PyBytes::new(py, bytes))?;
+        }
+        Ok(Some(Cell {
+            variant: id.0,
+            seed: id.1,
+            wall_s: wall.as_secs_f64(),
+            tables: arrays::tables(py, output.tables)?.unbind(),
+            captures: captures.unbind(),
+        }))
+    }
+
+    /// Lets the workers finish the cells they are in and start no more.
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Cells {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+struct Worker {
+    cells: Arc<Vec<CellId>>,
+    next: Arc<AtomicUsize>,
+    stop: Arc<AtomicBool>,
+    work: Arc<Work>,
+    sender: SyncSender<Finished>,
+}
+
+impl Worker {
+    fn run(&self) {
+        while !self.stop.load(Ordering::Relaxed) {
+            let Some(&id) = self.cells.get(self.next.fetch_add(1, Ordering::Relaxed)) else {
+                return;
+            };
+            let started = Instant::now();
+            // A bug in one cell must reach Python as an error, not as a
+            // thread that silently vanished.
+            let outcome = catch_unwind(AssertUnwindSafe(|| (self.work)(id)))
+                .unwrap_or_else(|panic| Err(panic_text(panic.as_ref())));
+            let finished = Finished {
+                id,
+                wall: started.elapsed(),
+                outcome,
+            };
+            if self.sender.send(finished).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("internal error: {}", text.unwrap_or_else(|| "unknown".to_owned()))
+}

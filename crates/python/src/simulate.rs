@@ -1,0 +1,74 @@
+//! The simulator behind `_core.run`.
+
+use std::sync::Arc;
+
+use lasthop_record::{CapturePoint, CellRecord, write_pcapng};
+use lasthop_scenario::spec::Variant;
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+
+use crate::pool::{CellId, Cells, Output, Work};
+use crate::scenario::Plan;
+
+/// Runs cells of a plan in virtual time, `threads` at once; iterate over the
+/// result to get them as they finish. With `captures` each cell also yields
+/// what a sniffer at either host would have written.
+///
+/// # Errors
+/// `IndexError` when a cell names a variant the plan does not have.
+#[pyfunction]
+#[pyo3(signature = (plan, cells, threads = 1, captures = false))]
+pub fn run(plan: &Plan, cells: Vec<CellId>, threads: usize, captures: bool) -> PyResult<Cells> {
+    let plan = plan.shared();
+    let variants = plan.variants.len();
+    if let Some((variant, _)) = cells.iter().find(|(variant, _)| *variant >= variants) {
+        return Err(PyIndexError::new_err(format!(
+            "no variant {variant}: the plan has {variants}"
+        )));
+    }
+    let work: Arc<Work> = Arc::new(move |(variant, seed)| {
+        let variant = &plan.variants[variant];
+        if captures {
+            captured(variant, seed)
+        } else {
+            plain(variant, seed)
+        }
+    });
+    Cells::start(cells, threads, work)
+}
+
+fn plain(variant: &Variant, seed: u64) -> Result<Output, String> {
+    let record = lasthop_sim::run_cell(variant, seed).map_err(|error| error.to_string())?;
+    Ok(Output {
+        tables: record.into_tables(),
+        captures: Vec::new(),
+    })
+}
+
+/// A capture needs every packet, also of a scenario that does not record them;
+/// its tables stay what they are without a capture.
+fn captured(variant: &Variant, seed: u64) -> Result<Output, String> {
+    let keep_packets = variant.world.record.packets;
+    let mut variant = variant.clone();
+    variant.world.record.packets = true;
+    let mut record = lasthop_sim::run_cell(&variant, seed).map_err(|error| error.to_string())?;
+    record.packets.sort_by_key(|row| row.t);
+    let captures = capture_both(&record)?;
+    if !keep_packets {
+        record.packets.clear();
+    }
+    Ok(Output {
+        tables: record.into_tables(),
+        captures,
+    })
+}
+
+fn capture_both(record: &CellRecord) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
+    let points = [("server", CapturePoint::Server), ("client", CapturePoint::Client)];
+    let capture = |(name, point)| {
+        let mut bytes = Vec::new();
+        write_pcapng(&record.packets, point, &mut bytes).map_err(|error| error.to_string())?;
+        Ok((name, bytes))
+    };
+    points.into_iter().map(capture).collect()
+}

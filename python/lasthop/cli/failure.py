@@ -1,0 +1,15 @@
+"""How a command fails."""
+
+from __future__ import annotations
+
+import sys
+
+USAGE = 2
+"""Exit code for anything the user can put right."""
+
+
+def fail(message: str, code: int = USAGE) -> int:
+    """Writes one message to stderr and returns the exit code."""
+    text = message if message.startswith("error") else f"error: {message}"
+    print(text, file=sys.stderr)  # noqa: T201
+    return code

@@ -1,0 +1,181 @@
+"""Running scenarios: cells on threads, results in memory or in a directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from lasthop import _core
+from lasthop.errors import EngineError
+from lasthop.frames import from_cell
+from lasthop.result import Result
+from lasthop.scenario import Scenario
+from lasthop.store import Store
+
+CellId = tuple[int, int]
+"""Index of the variant, and seed."""
+
+Frames = dict[str, pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How cells are run.
+
+    Attributes:
+        threads: Cells at once.
+        captures: Whether each cell also yields captures of the packets at both hosts.
+    """
+
+    threads: int
+    captures: bool = False
+
+
+Engine = Callable[[Scenario, Sequence[CellId], Options], Iterable[_core.Cell]]
+"""Runs cells of a scenario and yields them as they finish."""
+
+Progress = Callable[[int, int], None]
+"""Called with the number of finished cells and of all cells."""
+
+
+def _simulate(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterator[_core.Cell]:
+    running = _core.run(scenario.plan, cells, options.threads, captures=options.captures)
+    with closing(_Stopping(running)):
+        yield from running
+
+
+class _Stopping:
+    """Stops the workers when nobody wants further cells."""
+
+    def __init__(self, cells: _core.Cells) -> None:
+        self._cells = cells
+
+    def close(self) -> None:
+        self._cells.stop()
+
+
+def _kernel(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterable[_core.Cell]:
+    runner = getattr(_core, "run_kernel", None)
+    if runner is None:
+        raise EngineError("engine kernel: not part of this build; use --engine sim")
+    result: Iterable[_core.Cell] = runner(scenario.plan, cells, captures=options.captures)
+    return result
+
+
+ENGINES: dict[str, Engine] = {"sim": _simulate, "kernel": _kernel}
+"""Every engine by name."""
+
+
+def find_engine(name: str) -> Engine:
+    """The engine called ``name``.
+
+    Raises:
+        EngineError: When there is none.
+    """
+    if name not in ENGINES:
+        raise EngineError(f"engine {name}: unknown; there are: {', '.join(ENGINES)}")
+    return ENGINES[name]
+
+
+def all_cells(scenario: Scenario) -> list[CellId]:
+    """Every cell, seed by seed, so that an interrupted run has whole rounds of variants."""
+    variants = range(len(scenario.variants))
+    return [(variant, seed) for seed in scenario.seeds for variant in variants]
+
+
+def run(
+    scenario: Scenario,
+    *,
+    seeds: int | Sequence[int] | None = None,
+    threads: int | None = None,
+    out: str | Path | None = None,
+    engine: str = "sim",
+    captures: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    """Runs every variant of a scenario with every seed.
+
+    With ``out`` the tables go to a directory as Parquet and are read back when
+    used; running again into the same directory runs only the missing cells.
+
+    >>> import lasthop
+    >>> scenario = lasthop.Scenario.from_file("scenarios/examples/dumbbell.toml")
+    >>> result = lasthop.run(scenario.set(duration="2 s"), seeds=2)
+    >>> result.summary()["baseline"]["goodput_bps"].n
+    2
+
+    Args:
+        scenario: What to run.
+        seeds: A count (1 to n) or a list; None takes the scenario's own.
+        threads: Cells at once; None takes one per CPU.
+        out: Directory for the results; None keeps them in memory.
+        engine: ``sim`` or ``kernel``.
+        captures: Also write pcapng captures of every cell; needs ``out``.
+        progress: Called after every cell with the finished and the total number.
+
+    Raises:
+        ScenarioError: When the scenario is not valid.
+        StoreError: When ``out`` holds something else or cannot be written.
+        EngineError: When the engine cannot run here.
+    """
+    if seeds is not None:
+        scenario = scenario.with_seeds(seeds)
+    runner = find_engine(engine)
+    options = Options(threads or default_threads(), captures and out is not None)
+    if out is None:
+        return _run_in_memory(scenario, engine, runner, options, progress)
+    return _run_into_store(scenario, engine, runner, options, progress, Path(out))
+
+
+def default_threads() -> int:
+    """CPUs this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _frames(scenario: Scenario, cell: _core.Cell, engine: str) -> tuple[str, Frames]:
+    variant = scenario.variants[cell.variant].name
+    return variant, from_cell(cell, variant, engine, _core.version)
+
+
+def _run_in_memory(
+    scenario: Scenario, engine: str, runner: Engine, options: Options, progress: Progress | None
+) -> Result:
+    cells = all_cells(scenario)
+    done: dict[CellId, Frames] = {}
+    for cell in runner(scenario, cells, options):
+        done[cell.variant, cell.seed] = _frames(scenario, cell, engine)[1]
+        if progress is not None:
+            progress(len(done), len(cells))
+    in_order = [done[v, s] for v in range(len(scenario.variants)) for s in scenario.seeds]
+    return Result.from_memory(scenario, engine, in_order)
+
+
+def _run_into_store(
+    scenario: Scenario,
+    engine: str,
+    runner: Engine,
+    options: Options,
+    progress: Progress | None,
+    out: Path,
+) -> Result:
+    store = Store.prepare(out, scenario, engine, captures=options.captures)
+    with store.locked():
+        names = [variant.name for variant in scenario.variants]
+        cells = all_cells(scenario)
+        missing = [(v, seed) for v, seed in cells if not store.has_cell(names[v], seed)]
+        finished = len(cells) - len(missing)
+        if progress is not None:
+            progress(finished, len(cells))
+        for cell in runner(scenario, missing, options):
+            variant, frames = _frames(scenario, cell, engine)
+            store.write_cell(variant, cell.seed, frames, cell.captures)
+            finished += 1
+            if progress is not None:
+                progress(finished, len(cells))
+        store.finish()
+    return Result.from_store(store)

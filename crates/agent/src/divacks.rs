@@ -40,7 +40,7 @@ impl DivacksMode {
 }
 
 /// Settings of divacks; the defaults are those of the source's experiments.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DivacksConfig {
     /// Divacks before each full ACK, `tcp_divack` or *n*: 0 (off) to SMSS - 1.
     pub count: u32,
@@ -143,7 +143,7 @@ impl Mechanism for DivacksConfig {
     }
 
     fn build<P: Packet + 'static>(&self) -> Box<dyn Agent<P>> {
-        Box::new(Divacks::new(self.clone()))
+        Box::new(Divacks::new(*self))
     }
 }
 

@@ -9,6 +9,7 @@ mod config;
 mod describe;
 mod divacks;
 mod flow_table;
+mod frame;
 mod packet;
 mod traits;
 
@@ -16,5 +17,6 @@ pub use config::{AgentConfig, Mechanism};
 pub use describe::{Description, Parameter, ParameterKind, PlaceKind, SettingError, Value};
 pub use divacks::{Divacks, DivacksConfig, DivacksMode};
 pub use flow_table::FlowTable;
+pub use frame::{Frame, FrameError};
 pub use packet::{FlowKey, Packet, TcpView};
 pub use traits::{Agent, Counter, LinkEvent, Note, Outbox};

@@ -28,8 +28,25 @@ impl Packet for Simulated {
         Some(self.0)
     }
     fn tcp(&self) -> Option<TcpView> {
-        let Segment { seq, ack, flags, window, payload_bytes, timestamps, sack, .. } = self.1;
-        Some(TcpView { seq, ack, flags, window, payload_bytes, timestamps, has_sack: !sack.is_empty() })
+        let Segment {
+            seq,
+            ack,
+            flags,
+            window,
+            payload_bytes,
+            timestamps,
+            sack,
+            ..
+        } = self.1;
+        Some(TcpView {
+            seq,
+            ack,
+            flags,
+            window,
+            payload_bytes,
+            timestamps,
+            has_sack: !sack.is_empty(),
+        })
     }
     fn set_ack(&mut self, ack: Seq) {
         self.1.ack = ack;
@@ -42,11 +59,18 @@ impl Packet for Simulated {
 fn main() -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
     for count in [0, 12] {
-        let simulated = measure(count, |packet: &Simulated| packet.clone(), |flow, segment, _| Simulated(flow, segment));
+        let simulated = measure(
+            count,
+            |packet: &Simulated| packet.clone(),
+            |flow, segment, _| Simulated(flow, segment),
+        );
         let frames = measure(count, reparsed, |flow, segment, payload| {
             Frame::from_segment(flow, &segment, payload).expect("a packet that fits")
         });
-        writeln!(stdout, "n = {count:2}: {simulated:6.1} ns per round simulated, {frames:6.1} ns on IPv4 frames")?;
+        writeln!(
+            stdout,
+            "n = {count:2}: {simulated:6.1} ns per round simulated, {frames:6.1} ns on IPv4 frames"
+        )?;
     }
     Ok(())
 }
@@ -62,12 +86,34 @@ fn measure<P: Packet + 'static>(
     make: impl Fn(FlowKey, Segment, &[u8]) -> P,
 ) -> f64 {
     let [client, server] = [1, 2].map(|host| IpAddr::V4(Ipv4Addr::new(192, 0, 2, host)));
-    let flow = FlowKey { source: client, source_port: 40_000, destination: server, destination_port: 80 };
+    let flow = FlowKey {
+        source: client,
+        source_port: 40_000,
+        destination: server,
+        destination_port: 80,
+    };
     let timestamps = Some(Timestamps { value: 1, echo: 2 });
-    let data = Segment { flags: Flags::ACK, payload_bytes: SMSS, timestamps, ..Segment::default() };
+    let data = Segment {
+        flags: Flags::ACK,
+        payload_bytes: SMSS,
+        timestamps,
+        ..Segment::default()
+    };
     let data = make(flow.reverse(), data, &[0; SMSS as usize]);
-    let ack = make(flow, Segment { flags: Flags::ACK, timestamps, ..Segment::default() }, &[]);
-    let mut agent: Box<dyn Agent<P>> = AgentConfig::Divacks(DivacksConfig { count, ..DivacksConfig::default() }).build();
+    let ack = make(
+        flow,
+        Segment {
+            flags: Flags::ACK,
+            timestamps,
+            ..Segment::default()
+        },
+        &[],
+    );
+    let mut agent: Box<dyn Agent<P>> = AgentConfig::Divacks(DivacksConfig {
+        count,
+        ..DivacksConfig::default()
+    })
+    .build();
     let mut out = Outbox::default();
     let start = Instant::now();
     for round in 0..ROUNDS {

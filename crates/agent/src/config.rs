@@ -99,7 +99,12 @@ impl AgentConfig {
         let parameter = description.parameter(name).ok_or_else(|| SettingError::Unknown {
             agent: description.name,
             name: name.to_owned(),
-            known: description.parameters.iter().map(|p| p.name).collect::<Vec<_>>().join(", "),
+            known: description
+                .parameters
+                .iter()
+                .map(|p| p.name)
+                .collect::<Vec<_>>()
+                .join(", "),
         })?;
         parameter.check(value)?;
         self.put(name, value);
@@ -126,7 +131,12 @@ mod tests {
     fn described_defaults_are_the_real_ones_and_can_be_set() {
         for config in AgentConfig::all() {
             for parameter in config.description().parameters {
-                assert_eq!(config.get(parameter.name), Some(parameter.default), "{}", parameter.name);
+                assert_eq!(
+                    config.get(parameter.name),
+                    Some(parameter.default),
+                    "{}",
+                    parameter.name
+                );
                 let mut set = config.clone();
                 assert_eq!(set.set(parameter.name, parameter.default), Ok(()));
                 assert_eq!(set, config, "{}", parameter.name);

@@ -142,13 +142,21 @@ impl Parameter {
     /// # Errors
     /// The value has the wrong type, lies out of bounds or is no choice.
     pub fn check(&self, value: Value<'_>) -> Result<(), SettingError> {
-        let wrong_type = |expected| SettingError::WrongType { name: self.name, expected };
+        let wrong_type = |expected| SettingError::WrongType {
+            name: self.name,
+            expected,
+        };
         match (self.kind, value) {
             (ParameterKind::Integer { min, max }, Value::Integer(value)) => {
                 if (min..=max).contains(&value) {
                     Ok(())
                 } else {
-                    Err(SettingError::OutOfRange { name: self.name, min, max, value })
+                    Err(SettingError::OutOfRange {
+                        name: self.name,
+                        min,
+                        max,
+                        value,
+                    })
                 }
             }
             (ParameterKind::Choice(choices), Value::Choice(value)) => {

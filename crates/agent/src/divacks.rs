@@ -78,7 +78,10 @@ impl Mechanism for DivacksConfig {
         parameters: &[
             Parameter {
                 name: "count",
-                kind: ParameterKind::Integer { min: 0, max: MAX_COUNT as u64 },
+                kind: ParameterKind::Integer {
+                    min: 0,
+                    max: MAX_COUNT as u64,
+                },
                 default: Value::Integer(12),
                 help: "Divided ACKs sent before each full ACK (tcp_divack, n); 0 switches dividing off.",
             },
@@ -90,7 +93,10 @@ impl Mechanism for DivacksConfig {
             },
             Parameter {
                 name: "max_count",
-                kind: ParameterKind::Integer { min: 0, max: u64::MAX },
+                kind: ParameterKind::Integer {
+                    min: 0,
+                    max: u64::MAX,
+                },
                 default: Value::Integer(1500),
                 help: "Divided ACKs a connection may send in mode controlled (tcp_divack_max_count).",
             },
@@ -170,9 +176,17 @@ pub struct Divacks {
 impl Divacks {
     /// An agent that has seen nothing yet. A count above SMSS - 1 is lowered to it.
     pub fn new(config: DivacksConfig) -> Self {
-        let config = DivacksConfig { count: config.count.min(MAX_COUNT), ..config };
+        let config = DivacksConfig {
+            count: config.count.min(MAX_COUNT),
+            ..config
+        };
         let flows = FlowTable::new(config.max_flows as usize);
-        Self { config, flows, divided_acks: 0, divisions: 0 }
+        Self {
+            config,
+            flows,
+            divided_acks: 0,
+            divisions: 0,
+        }
     }
 
     /// Notes data on its way to the receiver.
@@ -256,8 +270,14 @@ impl<P: Packet> Agent<P> for Divacks {
 
     fn counters(&self) -> Vec<Counter> {
         vec![
-            Counter { name: "divided_acks", value: self.divided_acks },
-            Counter { name: "divisions", value: self.divisions },
+            Counter {
+                name: "divided_acks",
+                value: self.divided_acks,
+            },
+            Counter {
+                name: "divisions",
+                value: self.divisions,
+            },
         ]
     }
 }

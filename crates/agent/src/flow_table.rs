@@ -65,7 +65,12 @@ impl<S: Default> FlowTable<S> {
     }
 
     fn insert(&mut self, key: FlowKey) -> u32 {
-        let entry = Entry { key, state: S::default(), newer: NONE, older: NONE };
+        let entry = Entry {
+            key,
+            state: S::default(),
+            newer: NONE,
+            older: NONE,
+        };
         let at = if self.entries.len() < self.limit {
             self.entries.push(entry);
             self.entries.len() as u32 - 1
@@ -115,7 +120,12 @@ mod tests {
 
     fn key(port: u16) -> FlowKey {
         let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        FlowKey { source: address, source_port: port, destination: address, destination_port: 80 }
+        FlowKey {
+            source: address,
+            source_port: port,
+            destination: address,
+            destination_port: 80,
+        }
     }
 
     #[test]

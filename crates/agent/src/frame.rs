@@ -42,14 +42,21 @@ struct Parsed {
 impl Frame {
     /// A packet with all its checksums in place. Any bytes are accepted.
     pub fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes, checksum_pending: false, parsed: OnceCell::new() }
+        Self {
+            bytes,
+            checksum_pending: false,
+            parsed: OnceCell::new(),
+        }
     }
 
     /// A packet whose TCP checksum the device will finish (checksum offload):
     /// its field holds the sum of the pseudo-header alone, which no change of
     /// acknowledgement number or window alters.
     pub fn with_pending_checksum(bytes: Vec<u8>) -> Self {
-        Self { checksum_pending: true, ..Self::new(bytes) }
+        Self {
+            checksum_pending: true,
+            ..Self::new(bytes)
+        }
     }
 
     /// The packet's bytes, starting with the IP header.
@@ -70,7 +77,11 @@ impl Frame {
     fn patch<const N: usize>(&mut self, tcp_at: usize, field_at: usize, new: [u8; N]) {
         let field = tcp_at + field_at;
         let sum_at = tcp_at + CHECKSUM_AT;
-        let Some(old) = self.bytes.get(field..field + N).and_then(|old| <[u8; N]>::try_from(old).ok()) else {
+        let Some(old) = self
+            .bytes
+            .get(field..field + N)
+            .and_then(|old| <[u8; N]>::try_from(old).ok())
+        else {
             return;
         };
         self.bytes[field..field + N].copy_from_slice(&new);
@@ -161,7 +172,11 @@ fn parse(bytes: &[u8]) -> Option<Parsed> {
     if let Some((at, ip, tcp)) = tcp_slice(bytes) {
         let flow = flow_key(&ip, tcp.source_port(), tcp.destination_port());
         let view = view(&tcp);
-        return Some(Parsed { flow: Some(flow), tcp: Some((at, view)), is_data: view.payload_bytes > 0 });
+        return Some(Parsed {
+            flow: Some(flow),
+            tcp: Some((at, view)),
+            is_data: view.payload_bytes > 0,
+        });
     }
     let ip = transport(bytes)?;
     let payload = ip.payload();
@@ -170,12 +185,21 @@ fn parse(bytes: &[u8]) -> Option<Parsed> {
     }
     let udp = UdpHeaderSlice::from_slice(payload.payload).ok()?;
     let flow = flow_key(&ip, udp.source_port(), udp.destination_port());
-    Some(Parsed { flow: Some(flow), tcp: None, is_data: payload.payload.len() > udp.slice().len() })
+    Some(Parsed {
+        flow: Some(flow),
+        tcp: None,
+        is_data: payload.payload.len() > udp.slice().len(),
+    })
 }
 
 fn flow_key(ip: &IpSlice<'_>, source_port: u16, destination_port: u16) -> FlowKey {
     let source: IpAddr = ip.source_addr();
-    FlowKey { source, source_port, destination: ip.destination_addr(), destination_port }
+    FlowKey {
+        source,
+        source_port,
+        destination: ip.destination_addr(),
+        destination_port,
+    }
 }
 
 fn view(tcp: &TcpSlice<'_>) -> TcpView {

@@ -57,11 +57,8 @@ impl TcpView {
 
     /// The sequence number after this packet's payload, SYN and FIN.
     pub const fn end(&self) -> Seq {
-        self.seq.add(
-            self.payload_bytes
-                + self.flags.has(Flags::SYN) as u32
-                + self.flags.has(Flags::FIN) as u32,
-        )
+        self.seq
+            .add(self.payload_bytes + self.flags.has(Flags::SYN) as u32 + self.flags.has(Flags::FIN) as u32)
     }
 }
 

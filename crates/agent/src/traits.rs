@@ -46,7 +46,11 @@ pub struct Outbox<P> {
 
 impl<P> Default for Outbox<P> {
     fn default() -> Self {
-        Self { packets: Vec::new(), dropped: Vec::new(), notes: Vec::new() }
+        Self {
+            packets: Vec::new(),
+            dropped: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 }
 

@@ -10,11 +10,18 @@ use lasthop_units::Span;
 const SMSS: u32 = 1448;
 
 fn brute_force(count: u32) -> DivacksConfig {
-    DivacksConfig { count, ..DivacksConfig::default() }
+    DivacksConfig {
+        count,
+        ..DivacksConfig::default()
+    }
 }
 
 fn controlled(count: u32, max_count: u64) -> DivacksConfig {
-    DivacksConfig { mode: DivacksMode::Controlled, max_count, ..brute_force(count) }
+    DivacksConfig {
+        mode: DivacksMode::Controlled,
+        max_count,
+        ..brute_force(count)
+    }
 }
 
 /// Holds the conversation on simulated segments and on IPv4 and IPv6 frames.
@@ -32,9 +39,16 @@ struct Conversation {
 impl Conversation {
     /// The client opens connection 0 to a server whose first data byte is `first`.
     fn opens(&mut self, first: u32) {
-        let syn = Segment { flags: Flags::SYN, ..ack(0) };
+        let syn = Segment {
+            flags: Flags::SYN,
+            ..ack(0)
+        };
         self.passes(syn);
-        let syn_ack = Segment { seq: Seq(first).sub(1), flags: Flags::SYN | Flags::ACK, ..data(0, 0) };
+        let syn_ack = Segment {
+            seq: Seq(first).sub(1),
+            flags: Flags::SYN | Flags::ACK,
+            ..data(0, 0)
+        };
         self.client.receives(0, syn_ack);
         self.passes(ack(first));
     }
@@ -101,7 +115,10 @@ fn duplicates_window_updates_and_old_acks_pass_as_they_are() {
         it.acknowledges(1, SMSS, &[1446, 1447, 1448, 1449]);
         it.client.receives(0, data(1 + 2 * SMSS, SMSS));
         it.passes(ack(1449));
-        it.passes(Segment { window: 2000, ..ack(1449) });
+        it.passes(Segment {
+            window: 2000,
+            ..ack(1449)
+        });
         it.passes(ack(1000));
         it.passes(ack(1448));
         assert_eq!(it.client.counter("divided_acks"), 3);
@@ -113,13 +130,20 @@ fn a_keepalive_probe_passes_as_it_is() {
     on_every_wire(brute_force(3), |it| {
         it.opens(1);
         it.acknowledges(1, SMSS, &[1446, 1447, 1448, 1449]);
-        it.passes(Segment { seq: Seq(0), ..ack(1449) });
+        it.passes(Segment {
+            seq: Seq(0),
+            ..ack(1449)
+        });
     });
 }
 
 #[test]
 fn packets_that_say_more_than_an_ack_are_never_divided() {
-    for flags in [Flags::FIN | Flags::ACK, Flags::RST | Flags::ACK, Flags::SYN | Flags::ACK] {
+    for flags in [
+        Flags::FIN | Flags::ACK,
+        Flags::RST | Flags::ACK,
+        Flags::SYN | Flags::ACK,
+    ] {
         on_every_wire(brute_force(3), |it| {
             it.opens(1);
             it.client.receives(0, data(1, SMSS));
@@ -129,7 +153,10 @@ fn packets_that_say_more_than_an_ack_are_never_divided() {
     on_every_wire(brute_force(3), |it| {
         it.opens(1);
         it.client.receives(0, data(1, SMSS));
-        it.passes(Segment { payload_bytes: 100, ..ack(1449) });
+        it.passes(Segment {
+            payload_bytes: 100,
+            ..ack(1449)
+        });
         // What the data packet acknowledged is no longer new.
         it.passes(ack(1449));
         it.acknowledges(1449, 3, &[1450, 1451, 1452]);
@@ -170,7 +197,10 @@ fn a_reset_ends_the_connection() {
     on_every_wire(brute_force(2), |it| {
         it.opens(1);
         it.acknowledges(1, 100, &[99, 100, 101]);
-        it.passes(Segment { flags: Flags::RST, ..ack(0) });
+        it.passes(Segment {
+            flags: Flags::RST,
+            ..ack(0)
+        });
         it.acknowledges(101, 100, &[201]);
     });
 }
@@ -208,14 +238,23 @@ fn the_limit_counts_each_connection_by_itself() {
 
 #[test]
 fn beyond_its_memory_the_connection_unused_for_longest_counts_as_new() {
-    let config = DivacksConfig { max_flows: 2, ..brute_force(3) };
+    let config = DivacksConfig {
+        max_flows: 2,
+        ..brute_force(3)
+    };
     for (_, mut client) in clients(&AgentConfig::Divacks(config)) {
         let exchange = |client: &mut Box<dyn Client>, connection, seq| {
             client.receives(connection, data(seq, SMSS));
             client.sends(connection, ack(seq + SMSS)).len()
         };
-        assert_eq!([0, 1].map(|connection| exchange(&mut client, connection, 1)), [1, 1]);
-        assert_eq!([0, 1].map(|connection| exchange(&mut client, connection, 1449)), [4, 4]);
+        assert_eq!(
+            [0, 1].map(|connection| exchange(&mut client, connection, 1)),
+            [1, 1]
+        );
+        assert_eq!(
+            [0, 1].map(|connection| exchange(&mut client, connection, 1449)),
+            [4, 4]
+        );
         assert_eq!(exchange(&mut client, 2, 1), 1);
         assert_eq!(exchange(&mut client, 1, 2897), 4);
         assert_eq!(exchange(&mut client, 0, 2897), 1);
@@ -234,18 +273,24 @@ fn a_delayed_ack_goes_out_undivided_as_in_the_source() {
 }
 
 #[test]
-fn a_slow_host_still_acknowledges_at_once() {
+fn an_ack_within_a_millisecond_of_the_data_was_sent_at_once() {
     on_every_wire(brute_force(1), |it| {
         it.opens(1);
         it.client.receives(0, data(1, SMSS));
-        it.client.wait(Span::from_us(999));
+        it.client.wait(Span::from_ms(1));
         it.sends(ack(1 + SMSS), &[SMSS, 1 + SMSS]);
+        it.client.receives(0, data(1 + SMSS, SMSS));
+        it.client.wait(Span::from_ns(1_000_001));
+        it.passes(ack(1 + 2 * SMSS));
     });
 }
 
 #[test]
 fn delayed_acks_are_divided_on_request() {
-    let config = DivacksConfig { divide_delayed_acks: true, ..brute_force(3) };
+    let config = DivacksConfig {
+        divide_delayed_acks: true,
+        ..brute_force(3)
+    };
     on_every_wire(config, |it| {
         it.opens(1);
         it.client.receives(0, data(1, SMSS));
@@ -262,10 +307,24 @@ fn every_copy_keeps_the_options_and_the_window() {
         let mut sack = SackBlocks::default();
         sack.push(Seq(2897), Seq(4345));
         sack.push(Seq(7241), Seq(8689));
-        let timestamps = Some(Timestamps { value: 0x0102_0304, echo: 77 });
-        let full = Segment { sack, timestamps, window: 0xfedc, ..ack(1449) };
+        let timestamps = Some(Timestamps {
+            value: 0x0102_0304,
+            echo: 77,
+        });
+        let full = Segment {
+            sack,
+            timestamps,
+            window: 0xfedc,
+            ..ack(1449)
+        };
         let copies = it.client.sends(0, full);
-        assert_eq!(copies, [1447, 1448, 1449].map(|number| Segment { ack: Seq(number), ..full }));
+        assert_eq!(
+            copies,
+            [1447, 1448, 1449].map(|number| Segment {
+                ack: Seq(number),
+                ..full
+            })
+        );
     });
 }
 
@@ -283,8 +342,20 @@ fn numbers_wrap_around() {
 fn acks_of_the_other_side_are_not_the_clients_to_divide() {
     on_every_wire(brute_force(3), |it| {
         it.opens(1);
-        it.client.receives(0, Segment { seq: Seq(1), ..ack(1000) });
-        it.client.receives(0, Segment { seq: Seq(1), ..ack(3000) });
+        it.client.receives(
+            0,
+            Segment {
+                seq: Seq(1),
+                ..ack(1000)
+            },
+        );
+        it.client.receives(
+            0,
+            Segment {
+                seq: Seq(1),
+                ..ack(3000)
+            },
+        );
         assert_eq!(it.client.counter("divided_acks"), 0);
     });
 }

@@ -14,11 +14,27 @@ use proptest::prelude::*;
 /// A step of a client's life on one of three connections.
 #[derive(Clone, Debug)]
 enum Step {
-    Data { connection: u16, bytes: u32 },
+    Data {
+        connection: u16,
+        bytes: u32,
+    },
     /// An ACK `advance` bytes from the last new one.
-    Ack { connection: u16, advance: i32, window: u16, timestamps: bool, sack: u8, payload_bytes: u32 },
-    Special { connection: u16, flags: Flags, advance: i32 },
-    Wait { us: u64 },
+    Ack {
+        connection: u16,
+        advance: i32,
+        window: u16,
+        timestamps: bool,
+        sack: u8,
+        payload_bytes: u32,
+    },
+    Special {
+        connection: u16,
+        flags: Flags,
+        advance: i32,
+    },
+    Wait {
+        us: u64,
+    },
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -40,15 +56,25 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn config() -> impl Strategy<Value = DivacksConfig> {
-    (prop_oneof![0..16u32, 0..1448u32], any::<bool>(), 0..60u64, any::<bool>()).prop_map(
-        |(count, controlled, max_count, divide_delayed_acks)| DivacksConfig {
-            count,
-            mode: if controlled { DivacksMode::Controlled } else { DivacksMode::BruteForce },
-            max_count,
-            divide_delayed_acks,
-            ..DivacksConfig::default()
-        },
+    (
+        prop_oneof![0..16u32, 0..1448u32],
+        any::<bool>(),
+        0..60u64,
+        any::<bool>(),
     )
+        .prop_map(
+            |(count, controlled, max_count, divide_delayed_acks)| DivacksConfig {
+                count,
+                mode: if controlled {
+                    DivacksMode::Controlled
+                } else {
+                    DivacksMode::BruteForce
+                },
+                max_count,
+                divide_delayed_acks,
+                ..DivacksConfig::default()
+            },
+        )
 }
 
 /// What the rules need to know of a connection, in unwrapped stream offsets.
@@ -80,19 +106,46 @@ impl Script {
                 Act::Wait(Span::from_us(us))
             }
             Step::Data { connection, bytes } => Act::Receive(connection, data(self.number(0), bytes)),
-            Step::Ack { connection, advance, window, timestamps, sack, payload_bytes } => {
+            Step::Ack {
+                connection,
+                advance,
+                window,
+                timestamps,
+                sack,
+                payload_bytes,
+            } => {
                 let at = self.advance(connection, advance);
                 let mut blocks = SackBlocks::default();
                 for block in 0..u32::from(sack.min(3)) {
                     blocks.push(Seq(block * 5000), Seq(block * 5000 + 1448));
                 }
-                let timestamps = timestamps.then_some(Timestamps { value: 9, echo: u32::from(window) });
-                let segment = Segment { window, timestamps, sack: blocks, payload_bytes, ..ack(self.number(at)) };
+                let timestamps = timestamps.then_some(Timestamps {
+                    value: 9,
+                    echo: u32::from(window),
+                });
+                let segment = Segment {
+                    window,
+                    timestamps,
+                    sack: blocks,
+                    payload_bytes,
+                    ..ack(self.number(at))
+                };
                 Act::Send(connection, segment, at)
             }
-            Step::Special { connection, flags, advance } => {
+            Step::Special {
+                connection,
+                flags,
+                advance,
+            } => {
                 let at = self.advance(connection, advance);
-                Act::Send(connection, Segment { flags, ..ack(self.number(at)) }, at)
+                Act::Send(
+                    connection,
+                    Segment {
+                        flags,
+                        ..ack(self.number(at))
+                    },
+                    at,
+                )
             }
         }
     }
@@ -133,7 +186,7 @@ fn expected_pieces(config: &DivacksConfig, seen: &mut Seen, now_us: u64, segment
     let wished = i64::from(config.count).min(at - highest - 1);
     let allowed = match config.mode {
         DivacksMode::BruteForce => i64::MAX,
-        DivacksMode::Controlled => (config.max_count - seen.divided) as i64,
+        DivacksMode::Controlled => (config.max_count - seen.divided).cast_signed(),
     };
     let pieces = wished.min(allowed);
     seen.divided += pieces as u64;
@@ -170,7 +223,7 @@ proptest! {
                 let highest_before = seen.highest;
                 let sent = client.sends(connection, segment);
                 let pieces = expected_pieces(&config, seen, script.now_us, &segment, at);
-                prop_assert_eq!(sent.len() as i64, pieces + 1, "{}: {:?}", wire, step);
+                prop_assert_eq!(sent.len(), pieces as usize + 1, "{}: {:?}", wire, step);
                 for (copy, offset) in sent.iter().zip(at - pieces..) {
                     prop_assert_eq!(*copy, Segment { ack: Seq(script.number(offset)), ..segment });
                     prop_assert!(pieces == 0 || highest_before.is_some_and(|highest| offset > highest));

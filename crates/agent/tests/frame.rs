@@ -16,25 +16,29 @@ fn segment() -> impl Strategy<Value = Segment> {
         prop::collection::vec((any::<u32>(), any::<u32>()), 0..4),
         prop::option::of(handshake),
     )
-        .prop_map(|((seq, ack, window, bits, payload_bytes), timestamps, blocks, handshake)| {
-            let mut sack = SackBlocks::default();
-            if handshake.is_none() {
-                blocks.iter().for_each(|&(left, right)| sack.push(Seq(left), Seq(right)));
-            }
-            let (mss, window_scale, sack_permitted) = handshake.unwrap_or_default();
-            Segment {
-                seq: Seq(seq),
-                ack: Seq(ack),
-                window,
-                flags: Flags::from_bits(bits),
-                payload_bytes,
-                timestamps: timestamps.map(|(value, echo)| Timestamps { value, echo }),
-                sack,
-                mss,
-                window_scale,
-                sack_permitted,
-            }
-        })
+        .prop_map(
+            |((seq, ack, window, bits, payload_bytes), timestamps, blocks, handshake)| {
+                let mut sack = SackBlocks::default();
+                if handshake.is_none() {
+                    for (left, right) in blocks {
+                        sack.push(Seq(left), Seq(right));
+                    }
+                }
+                let (mss, window_scale, sack_permitted) = handshake.unwrap_or_default();
+                Segment {
+                    seq: Seq(seq),
+                    ack: Seq(ack),
+                    window,
+                    flags: Flags::from_bits(bits),
+                    payload_bytes,
+                    timestamps: timestamps.map(|(value, echo)| Timestamps { value, echo }),
+                    sack,
+                    mss,
+                    window_scale,
+                    sack_permitted,
+                }
+            },
+        )
 }
 
 fn flow() -> impl Strategy<Value = FlowKey> {
@@ -157,7 +161,12 @@ proptest! {
 /// Asks and changes everything, lets an agent do so, and checks that only TCP changes.
 fn survives(bytes: Vec<u8>) {
     let frame = Frame::new(bytes);
-    let _ = (frame.is_data(), frame.segment(), frame.payload(), frame.wire_bytes());
+    let _ = (
+        frame.is_data(),
+        frame.segment(),
+        frame.payload(),
+        frame.wire_bytes(),
+    );
     let mut changed = frame.clone();
     changed.set_ack(Seq(0x0102_0304));
     changed.set_window(0x0506);
@@ -165,13 +174,19 @@ fn survives(bytes: Vec<u8>) {
     if frame.tcp().is_none() {
         assert_eq!(changed, frame);
     }
-    let config = DivacksConfig { divide_delayed_acks: true, ..DivacksConfig::default() };
+    let config = DivacksConfig {
+        divide_delayed_acks: true,
+        ..DivacksConfig::default()
+    };
     let mut agent: Box<dyn Agent<Frame>> = AgentConfig::Divacks(config).build();
     let mut out = Outbox::default();
     for direction in [Direction::Uplink, Direction::Downlink, Direction::Uplink] {
         agent.on_packet(Time::ZERO, direction, frame.clone(), &mut out);
     }
-    assert!(out.packets.iter().all(|(_, packet)| *packet == frame), "the same packet is never new");
+    assert!(
+        out.packets.iter().all(|(_, packet)| *packet == frame),
+        "the same packet is never new"
+    );
 }
 
 #[test]
@@ -233,14 +248,39 @@ fn a_datagram_has_a_flow_and_may_be_data_but_is_not_tcp() {
 #[test]
 fn what_cannot_be_a_packet_is_refused_with_a_reason() {
     let segment = pure_ack(1);
-    let mixed = FlowKey { destination: flow_v6(0).destination, ..flow_v4(0) };
-    assert!(matches!(Frame::from_segment(mixed, &segment, &[]), Err(FrameError::MixedVersions(..))));
+    let mixed = FlowKey {
+        destination: flow_v6(0).destination,
+        ..flow_v4(0)
+    };
+    assert!(matches!(
+        Frame::from_segment(mixed, &segment, &[]),
+        Err(FrameError::MixedVersions(..))
+    ));
     let short = Frame::from_segment(flow_v4(0), &segment, &[1]);
-    assert!(matches!(short, Err(FrameError::PayloadLength { expected: 0, given: 1 })));
-    let long = Segment { payload_bytes: 70_000, ..segment };
-    assert!(matches!(Frame::from_segment(flow_v4(0), &long, &vec![0; 70_000]), Err(FrameError::TooLong(_))));
+    assert!(matches!(
+        short,
+        Err(FrameError::PayloadLength {
+            expected: 0,
+            given: 1
+        })
+    ));
+    let long = Segment {
+        payload_bytes: 70_000,
+        ..segment
+    };
+    assert!(matches!(
+        Frame::from_segment(flow_v4(0), &long, &vec![0; 70_000]),
+        Err(FrameError::TooLong(_))
+    ));
     let mut sack = SackBlocks::default();
     (0..4).for_each(|block| sack.push(Seq(block), Seq(block + 1)));
-    let crowded = Segment { sack, timestamps: Some(Timestamps { value: 1, echo: 2 }), ..segment };
-    assert!(matches!(Frame::from_segment(flow_v4(0), &crowded, &[]), Err(FrameError::OptionsTooLong(48))));
+    let crowded = Segment {
+        sack,
+        timestamps: Some(Timestamps { value: 1, echo: 2 }),
+        ..segment
+    };
+    assert!(matches!(
+        Frame::from_segment(flow_v4(0), &crowded, &[]),
+        Err(FrameError::OptionsTooLong(48))
+    ));
 }

@@ -26,6 +26,9 @@ mod tests {
     /// RFC 1141 gives 0xffff.
     #[test]
     fn the_example_of_the_rfc() {
-        assert_eq!(update(0xdd2f, &0x5555u16.to_be_bytes(), &0x3285u16.to_be_bytes()), 0x0000);
+        assert_eq!(
+            update(0xdd2f, &0x5555u16.to_be_bytes(), &0x3285u16.to_be_bytes()),
+            0x0000
+        );
     }
 }

@@ -44,7 +44,10 @@ impl Frame {
     /// segment's, or something does not fit.
     pub fn from_segment(flow: FlowKey, segment: &Segment, payload: &[u8]) -> Result<Self, FrameError> {
         if segment.payload_bytes as usize != payload.len() {
-            return Err(FrameError::PayloadLength { expected: segment.payload_bytes, given: payload.len() });
+            return Err(FrameError::PayloadLength {
+                expected: segment.payload_bytes,
+                given: payload.len(),
+            });
         }
         let builder = match (flow.source, flow.destination) {
             (IpAddr::V4(from), IpAddr::V4(to)) => PacketBuilder::ipv4(from.octets(), to.octets(), HOP_LIMIT),
@@ -96,7 +99,12 @@ impl Frame {
 }
 
 fn header(flow: FlowKey, segment: &Segment) -> Result<TcpHeader, FrameError> {
-    let mut header = TcpHeader::new(flow.source_port, flow.destination_port, segment.seq.0, segment.window);
+    let mut header = TcpHeader::new(
+        flow.source_port,
+        flow.destination_port,
+        segment.seq.0,
+        segment.window,
+    );
     header.acknowledgment_number = segment.ack.0;
     header.fin = segment.flags.has(Flags::FIN);
     header.syn = segment.flags.has(Flags::SYN);
@@ -113,7 +121,8 @@ fn header(flow: FlowKey, segment: &Segment) -> Result<TcpHeader, FrameError> {
 /// [`Segment::options_bytes`].
 fn options(segment: &Segment) -> Vec<TcpOptionElement> {
     use TcpOptionElement::{
-        MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp, WindowScale,
+        MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp,
+        WindowScale,
     };
     let mut options = Vec::new();
     if let Some(mss) = segment.mss {

@@ -1,5 +1,6 @@
 //! A client with an agent in front of it, on simulated segments and on frames.
 #![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -75,8 +76,12 @@ pub fn checksum_is_right(bytes: &[u8]) -> bool {
     let ip = etherparse::IpSlice::from_slice(bytes).unwrap();
     let tcp = etherparse::TcpSlice::from_slice(ip.payload().payload).unwrap();
     let sum = match &ip {
-        etherparse::IpSlice::Ipv4(v4) => tcp.calc_checksum_ipv4(v4.header().source(), v4.header().destination()),
-        etherparse::IpSlice::Ipv6(v6) => tcp.calc_checksum_ipv6(v6.header().source(), v6.header().destination()),
+        etherparse::IpSlice::Ipv4(v4) => {
+            tcp.calc_checksum_ipv4(v4.header().source(), v4.header().destination())
+        }
+        etherparse::IpSlice::Ipv6(v6) => {
+            tcp.calc_checksum_ipv6(v6.header().source(), v6.header().destination())
+        }
     };
     sum.unwrap() == tcp.checksum()
 }
@@ -126,31 +131,49 @@ impl<P: TestPacket> Client for Behind<P> {
     fn receives(&mut self, connection: u16, segment: Segment) {
         let packet = P::carrying((self.flow)(connection).reverse(), segment);
         let mut out = Outbox::default();
-        self.agent.on_packet(self.now, Direction::Downlink, packet.clone(), &mut out);
+        self.agent
+            .on_packet(self.now, Direction::Downlink, packet.clone(), &mut out);
         assert_eq!(out.packets, [(Direction::Downlink, packet)]);
     }
 
     fn sends(&mut self, connection: u16, segment: Segment) -> Vec<Segment> {
         let packet = P::carrying((self.flow)(connection), segment);
         let mut out = Outbox::default();
-        self.agent.on_packet(self.now, Direction::Uplink, packet.clone(), &mut out);
+        self.agent
+            .on_packet(self.now, Direction::Uplink, packet.clone(), &mut out);
         assert!(out.dropped.is_empty());
-        assert_eq!(out.packets.last(), Some(&(Direction::Uplink, packet)), "the original leaves last");
+        assert_eq!(
+            out.packets.last(),
+            Some(&(Direction::Uplink, packet)),
+            "the original leaves last"
+        );
         for (direction, packet) in &out.packets {
-            assert_eq!((*direction, packet.flow()), (Direction::Uplink, Some((self.flow)(connection))));
+            assert_eq!(
+                (*direction, packet.flow()),
+                (Direction::Uplink, Some((self.flow)(connection)))
+            );
         }
         out.packets.iter().map(|(_, packet)| packet.carried()).collect()
     }
 
     fn counter(&self, name: &str) -> u64 {
-        self.agent.counters().iter().find(|counter| counter.name == name).unwrap().value
+        self.agent
+            .counters()
+            .iter()
+            .find(|counter| counter.name == name)
+            .unwrap()
+            .value
     }
 }
 
 /// One client on simulated packets, one on IPv4 and one on IPv6 frames.
 pub fn clients(config: &AgentConfig) -> Vec<(&'static str, Box<dyn Client>)> {
     fn behind<P: TestPacket>(config: &AgentConfig, flow: fn(u16) -> FlowKey) -> Box<dyn Client> {
-        Box::new(Behind::<P> { agent: config.build(), flow, now: Time::ZERO })
+        Box::new(Behind::<P> {
+            agent: config.build(),
+            flow,
+            now: Time::ZERO,
+        })
     }
     vec![
         ("simulated", behind::<Simulated>(config, flow_v4)),
@@ -160,11 +183,22 @@ pub fn clients(config: &AgentConfig) -> Vec<(&'static str, Box<dyn Client>)> {
 }
 
 pub fn ack(number: u32) -> Segment {
-    Segment { seq: Seq(1), ack: Seq(number), flags: Flags::ACK, window: 1000, ..Segment::default() }
+    Segment {
+        seq: Seq(1),
+        ack: Seq(number),
+        flags: Flags::ACK,
+        window: 1000,
+        ..Segment::default()
+    }
 }
 
 pub fn data(seq: u32, payload_bytes: u32) -> Segment {
-    Segment { seq: Seq(seq), payload_bytes, flags: Flags::ACK | Flags::PSH, ..Segment::default() }
+    Segment {
+        seq: Seq(seq),
+        payload_bytes,
+        flags: Flags::ACK | Flags::PSH,
+        ..Segment::default()
+    }
 }
 
 pub fn numbers(segments: &[Segment]) -> Vec<u32> {

@@ -99,3 +99,40 @@ impl Dumbbell {
         Variant { name: "base".to_owned(), parameters: Vec::new(), world }
     }
 }
+
+/// One 802.11 cell whose stations all send or receive datagrams as fast as they can.
+#[allow(dead_code)]
+pub fn saturated_cell(standard: lasthop_path::Standard, stations: u32, payload_bytes: u32, duration: Span) -> Variant {
+    let tcp = Personality::by_name("ns-2").unwrap().config;
+    let host = |name: &str, side, count| Host {
+        name: name.to_owned(),
+        side,
+        count,
+        personality: "ns-2".to_owned(),
+        tcp: tcp.clone(),
+    };
+    let wlan = Element {
+        name: "wlan".to_owned(),
+        scope: Scope::Shared,
+        kind: ElementKind::Wifi(lasthop_path::WifiConfig::new(standard)),
+    };
+    let world = World {
+        duration,
+        hosts: vec![host("server", Side::Server, 1), host("client", Side::Client, stations)],
+        path: vec![wire("wire", Scope::Shared, 100_000_000, Span::from_ms(1), QueueLimit::Unlimited), wlan],
+        agents: Vec::new(),
+        workloads: vec![Workload {
+            name: "udp".to_owned(),
+            server: 0,
+            client: 1,
+            direction: Direction::Uplink,
+            flows: 1,
+            start: Span::ZERO,
+            stagger: Span::ZERO,
+            kind: WorkloadKind::Udp { rate: None, payload_bytes },
+        }],
+        handovers: Vec::new(),
+        record: Record { samples: Sampling::Off, packets: false, mac: false },
+    };
+    Variant { name: "base".to_owned(), parameters: Vec::new(), world }
+}

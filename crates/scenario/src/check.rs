@@ -1,0 +1,490 @@
+//! Checks a tree against the table of keys.
+
+use lasthop_units::{Quantity, Span, SpellingError, parse_bytes, parse_rate, parse_span};
+
+use crate::fields::{Checked, Fields, Named, Value};
+use crate::kind::{Case, Key, Kind};
+use crate::parameter::{expected_quantity, is_name};
+use crate::problem::{At, Report, allowed, nearest};
+use crate::reference::Assignment;
+use crate::tree::{Data, Entry, Node, spell_number};
+
+/// Checks values and `when` conditions for one variant.
+pub(crate) struct Checker<'a> {
+    pub assignment: Assignment<'a>,
+    pub report: &'a mut Report,
+}
+
+impl Checker<'_> {
+    /// The node as a value of `kind`; `None` when it is not one, which is then reported.
+    pub fn check(&mut self, kind: &Kind, node: &Node, path: &str) -> Option<Checked> {
+        let at = node.at(path);
+        if node.data == Data::Broken {
+            return None;
+        }
+        let value = match kind {
+            Kind::Text => self.text(node, &at).map(Value::Text),
+            Kind::Identifier => self.identifier(node, &at).map(Value::Text),
+            Kind::Flag => match node.data {
+                Data::Flag(flag) => Some(Value::Flag(flag)),
+                _ => self.refuse(kind, node, &at),
+            },
+            Kind::Integer { min, max } => self.integer(node, &at, *min, *max),
+            Kind::Number { min, max } => self.number(node, &at, *min, *max),
+            Kind::Time { min } => self.time(node, &at, *min),
+            Kind::Rate => self.rate(node, &at),
+            Kind::Size { min, max } => self.size(node, &at, *min, *max),
+            Kind::Counted { noun, min, max } => self.counted(node, &at, noun, *min, *max),
+            Kind::Choice { what, names } => self.choice(node, &at, what, names),
+            Kind::Word { word, .. } => match &node.data {
+                Data::Text(text) if text == word => Some(Value::Name(word)),
+                _ => self.refuse(kind, node, &at),
+            },
+            Kind::Any(kinds) => return self.any(kind, kinds, node, path),
+            Kind::List { of, min, max } => self.list(kind, node, path, of, (*min, *max)),
+            Kind::Table(keys) => match &node.data {
+                Data::Table(entries) => Some(Value::Table(self.table(keys, entries, &at, "", None))),
+                _ => self.refuse(kind, node, &at),
+            },
+            Kind::Tagged { what, cases } => self.tagged(kind, node, path, what, cases),
+            Kind::Named(inner) => self.named(kind, node, path, inner),
+            Kind::When | Kind::Elsewhere { .. } => Some(Value::Nothing),
+        };
+        value.map(|value| Checked { at, value })
+    }
+
+    fn refuse<T>(&mut self, kind: &Kind, node: &Node, at: &At) -> Option<T> {
+        self.report.add(at, format!("expected {}, found {}", kind.expected(), node.found()));
+        None
+    }
+
+    fn text(&mut self, node: &Node, at: &At) -> Option<String> {
+        match &node.data {
+            Data::Text(text) if text.trim().is_empty() => {
+                self.report.add(at, "the text is empty");
+                None
+            }
+            Data::Text(text) => Some(text.clone()),
+            _ => self.refuse(&Kind::Text, node, at),
+        }
+    }
+
+    fn identifier(&mut self, node: &Node, at: &At) -> Option<String> {
+        let text = self.text(node, at)?;
+        if identifies(&text) {
+            return Some(text);
+        }
+        self.report.add(at, format!("{text:?} is no name; use letters, digits, - and _, a letter first"));
+        None
+    }
+
+    fn integer(&mut self, node: &Node, at: &At, min: u64, max: u64) -> Option<Value> {
+        let value = match node.data {
+            Data::Integer(value) => value,
+            // A parameter that is a number may hold a whole one.
+            Data::Number(value) if node.origin.is_some() && value.fract() == 0.0 && value.abs() < 9e15 => {
+                value as i64
+            }
+            _ => return self.refuse(&Kind::Integer { min, max }, node, at),
+        };
+        match u64::try_from(value) {
+            Ok(value) if (min..=max).contains(&value) => Some(Value::Integer(value)),
+            _ => self.bounds(at, &value.to_string(), value < 0 || (value as u64) < min, min, max),
+        }
+    }
+
+    fn bounds(&mut self, at: &At, found: &str, low: bool, min: u64, max: u64) -> Option<Value> {
+        self.report.add(at, if low {
+            format!("{found} is too small; at least {min} is allowed")
+        } else {
+            format!("{found} is too large; at most {max} is allowed")
+        });
+        None
+    }
+
+    fn number(&mut self, node: &Node, at: &At, min: f64, max: f64) -> Option<Value> {
+        let value = match node.data {
+            Data::Integer(value) => value as f64,
+            Data::Number(value) => value,
+            _ => return self.refuse(&Kind::Number { min, max }, node, at),
+        };
+        if value >= min && value <= max {
+            return Some(Value::Number(value));
+        }
+        let range = match (min.is_finite(), max.is_finite()) {
+            (true, true) => format!("between {} and {}", spell_number(min), spell_number(max)),
+            (true, false) => format!("at least {}", spell_number(min)),
+            _ => "finite".to_owned(),
+        };
+        self.report.add(at, format!("{} must be {range}", spell_number(value)));
+        None
+    }
+
+    /// Text that should be a quantity, or the refusal.
+    fn spelt<'n>(&mut self, node: &'n Node, at: &At, quantity: Quantity) -> Option<&'n str> {
+        match &node.data {
+            Data::Text(text) if is_negative(text) => {
+                self.report.add(at, format!("{text:?} is negative"));
+                None
+            }
+            Data::Text(text) => Some(text),
+            Data::Integer(_) | Data::Number(_) => {
+                let message = format!("{} has no unit; expected {}", node.found(), expected_quantity(quantity));
+                self.report.add(at, message);
+                None
+            }
+            _ => {
+                self.report.add(at, format!("expected {}, found {}", expected_quantity(quantity), node.found()));
+                None
+            }
+        }
+    }
+
+    fn misspelt<T>(&mut self, at: &At, quantity: Quantity, error: &SpellingError) -> Option<T> {
+        let mut message = error.to_string();
+        if let SpellingError::UnknownUnit { unit, .. } = error {
+            let units: Vec<&str> = quantity.units().iter().map(|(name, _)| *name).collect();
+            let unit = unit.replace("ps", "/s").replace("bps", "bit/s");
+            if let Some(near) = nearest(&unit, &units) {
+                message = format!("{message}; did you mean \"{near}\"?");
+            }
+        }
+        self.report.add(at, message);
+        None
+    }
+
+    fn time(&mut self, node: &Node, at: &At, min: Span) -> Option<Value> {
+        let text = self.spelt(node, at, Quantity::Time)?;
+        match parse_span(text) {
+            Ok(span) if span < min => {
+                self.report.add(at, format!("{text:?} is too short; it must be longer than zero"));
+                None
+            }
+            Ok(span) => Some(Value::Time(span)),
+            Err(error) => self.misspelt(at, Quantity::Time, &error),
+        }
+    }
+
+    fn rate(&mut self, node: &Node, at: &At) -> Option<Value> {
+        let text = self.spelt(node, at, Quantity::Rate)?;
+        match parse_rate(text) {
+            // Rates below 1 bit/s parse as 1 bit/s; neither carries a packet.
+            Ok(rate) if rate.as_bps() <= 1 => {
+                self.report.add(at, format!("{text:?} is too slow; a rate must be above 1 bit/s"));
+                None
+            }
+            Ok(rate) => Some(Value::Rate(rate)),
+            Err(error) => self.misspelt(at, Quantity::Rate, &error),
+        }
+    }
+
+    fn size(&mut self, node: &Node, at: &At, min: u64, max: u64) -> Option<Value> {
+        let text = self.spelt(node, at, Quantity::Size)?;
+        match parse_bytes(text) {
+            Ok(bytes) if bytes < min => {
+                self.report.add(at, format!("{text:?} is too small; at least {min} B is allowed"));
+                None
+            }
+            Ok(bytes) if bytes > max => {
+                self.report.add(at, format!("{text:?} is too large; at most {max} B is allowed"));
+                None
+            }
+            Ok(bytes) => Some(Value::Size(bytes)),
+            Err(error) => self.misspelt(at, Quantity::Size, &error),
+        }
+    }
+
+    fn counted(&mut self, node: &Node, at: &At, noun: &'static str, min: u64, max: u64) -> Option<Value> {
+        let kind = Kind::Counted { noun, min, max };
+        let text = match &node.data {
+            Data::Text(text) => text.clone(),
+            Data::Integer(value) if node.unit.as_deref() == Some(noun) => format!("{value} {noun}"),
+            _ => return self.refuse(&kind, node, at),
+        };
+        if is_negative(&text) {
+            self.report.add(at, format!("{text:?} is negative"));
+            return None;
+        }
+        let Some(number) = count_of(&text, noun) else { return self.refuse(&kind, node, at) };
+        match number.parse::<u64>() {
+            Ok(value) if (min..=max).contains(&value) => Some(Value::Counted(value)),
+            parsed => self.bounds(at, &format!("{text:?}"), parsed.is_ok_and(|v| v < min), min, max),
+        }
+    }
+
+    fn choice(
+        &mut self,
+        node: &Node,
+        at: &At,
+        what: &str,
+        names: &[crate::kind::Name],
+    ) -> Option<Value> {
+        let found = match &node.data {
+            Data::Text(text) => text.as_str(),
+            _ => "",
+        };
+        if let Some(name) = names.iter().find(|choice| choice.name == found) {
+            return Some(Value::Name(name.name));
+        }
+        let list = allowed(found, names.iter().map(|choice| choice.name));
+        self.report.add(at, format!("unknown {what} {}; {list}", node.found()));
+        None
+    }
+
+    /// The alternative that takes the node; if none does, the one that was
+    /// most likely meant explains why.
+    fn any(&mut self, kind: &Kind, kinds: &[Kind], node: &Node, path: &str) -> Option<Checked> {
+        let best = kinds.iter().map(|kind| likeness(kind, node)).max().unwrap_or(0);
+        let mut likeliest = kinds.iter().filter(|kind| best > 0 && likeness(kind, node) == best);
+        if let (Some(only), None) = (likeliest.next(), likeliest.next()) {
+            return self.check(only, node, path);
+        }
+        for kind in kinds {
+            let mut trial = Report::default();
+            let assignment = Assignment { ..self.assignment };
+            let checked = Checker { assignment, report: &mut trial }.check(kind, node, path);
+            if checked.is_some() && trial.is_empty() {
+                return checked;
+            }
+        }
+        let at = node.at(path);
+        if let Data::Text(text) = &node.data {
+            if is_negative(text) {
+                self.report.add(&at, format!("{text:?} is negative"));
+                return None;
+            }
+            let words: Vec<&str> = kinds.iter().flat_map(words).collect();
+            let near = nearest(text, &words).map(|name| format!("; did you mean \"{name}\"?"));
+            let message = format!("expected {}, found {}", kind.expected(), node.found());
+            self.report.add(&at, format!("{message}{}", near.unwrap_or_default()));
+            return None;
+        }
+        self.refuse(kind, node, &at)
+    }
+
+    fn list(&mut self, kind: &Kind, node: &Node, path: &str, of: &Kind, bounds: (usize, usize)) -> Option<Value> {
+        let at = node.at(path);
+        let Data::List(items) = &node.data else { return self.refuse(kind, node, &at) };
+        if items.len() < bounds.0 || items.len() > bounds.1 {
+            let wanted = if bounds.0 == bounds.1 {
+                format!("{} are needed", bounds.0)
+            } else if items.len() < bounds.0 {
+                format!("at least {} needed", bounds.0)
+            } else {
+                format!("at most {} are allowed", bounds.1)
+            };
+            self.report.add(&at, format!("the list has {} items; {wanted}", items.len()));
+            return None;
+        }
+        let checked = items
+            .iter()
+            .enumerate()
+            .filter_map(|(index, item)| self.check(of, item, &format!("{path}[{index}]")));
+        Some(Value::List(checked.collect()))
+    }
+
+    fn table(
+        &mut self,
+        keys: &[Key],
+        entries: &[Entry],
+        at: &At,
+        case: &'static str,
+        tag: Option<&str>,
+    ) -> Fields {
+        let conditional = keys.iter().any(|key| matches!(key.kind, Kind::When));
+        let active = !conditional || self.applies(entries, at);
+        let mut fields = Fields { at: at.clone(), active, case, entries: Vec::new() };
+        let was_quiet = !active;
+        let values = self.quietly(was_quiet, |checker| checker.entries(keys, entries, at, tag));
+        fields.entries = values;
+        fields
+    }
+
+    fn quietly<T>(&mut self, quiet: bool, run: impl FnOnce(&mut Checker<'_>) -> T) -> T {
+        let assignment = Assignment { ..self.assignment };
+        self.report.within(!quiet, |report| run(&mut Checker { assignment, report }))
+    }
+
+    fn entries(
+        &mut self,
+        keys: &[Key],
+        entries: &[Entry],
+        at: &At,
+        tag: Option<&str>,
+    ) -> Vec<(&'static str, Checked)> {
+        let mut values = Vec::new();
+        for entry in entries.iter().filter(|entry| Some(entry.key.as_str()) != tag) {
+            let path = join(&at.path, &entry.key);
+            let Some(key) = keys.iter().find(|key| key.name == entry.key) else {
+                let key_at = At { path, span: entry.key_span.clone(), origin: None };
+                let names = tag.into_iter().chain(keys.iter().map(|key| key.name));
+                self.report.add(&key_at, format!("unknown key; {}", allowed(&entry.key, names)));
+                continue;
+            };
+            if let Some(checked) = self.check(&key.kind, &entry.node, &path) {
+                values.push((key.name, checked));
+            }
+        }
+        for key in keys {
+            if entries.iter().any(|entry| entry.key == key.name) {
+                continue;
+            }
+            if key.required {
+                self.report.add(at, format!("missing key \"{}\": {}", key.name, first_sentence(&key.help)));
+            }
+            if let Some((_, node)) = &key.default {
+                let path = join(&at.path, key.name);
+                let node = Node { span: at.span.clone(), ..node.clone() };
+                if let Some(checked) = self.check(&key.kind, &node, &path) {
+                    values.push((key.name, checked));
+                }
+            }
+        }
+        values
+    }
+
+    fn tagged(&mut self, kind: &Kind, node: &Node, path: &str, what: &str, cases: &[Case]) -> Option<Value> {
+        let at = node.at(path);
+        let Data::Table(entries) = &node.data else { return self.refuse(kind, node, &at) };
+        let names = || cases.iter().map(|case| case.name);
+        let Some(tag) = node.get("type") else {
+            self.report.add(&at, format!("missing key \"type\"; {}", allowed("", names())));
+            return None;
+        };
+        let tag_at = tag.at(&join(path, "type"));
+        let Data::Text(text) = &tag.data else {
+            if tag.data != Data::Broken {
+                self.report.add(&tag_at, format!("expected a type of {what}; {}", allowed("", names())));
+            }
+            return None;
+        };
+        if tag.origin.is_some() {
+            self.report.add(&tag_at, "the type must be spelt out; several items with `when` choose between types");
+            return None;
+        }
+        let Some(case) = cases.iter().find(|case| case.name == *text) else {
+            self.report.add(&tag_at, format!("unknown type of {what} {text:?}; {}", allowed(text, names())));
+            return None;
+        };
+        Some(Value::Table(self.table(&case.keys, entries, &at, case.name, Some("type"))))
+    }
+
+    fn named(&mut self, kind: &Kind, node: &Node, path: &str, inner: &Kind) -> Option<Value> {
+        let Data::Table(entries) = &node.data else { return self.refuse(kind, node, &node.at(path)) };
+        let mut all = Vec::new();
+        for entry in entries {
+            let inner_path = join(path, &entry.key);
+            let name_at = At { path: inner_path.clone(), span: entry.key_span.clone(), origin: None };
+            if !identifies(&entry.key) {
+                self.report.add(&name_at, format!("{:?} is no name; use letters, digits, - and _, a letter first", entry.key));
+            }
+            if let Some(Checked { value: Value::Table(fields), .. }) = self.check(inner, &entry.node, &inner_path) {
+                all.push(Named { name: entry.key.clone(), name_at, fields });
+            }
+        }
+        Some(Value::Named(all))
+    }
+
+    /// Whether a table's `when` holds in this variant. A bad one is reported and holds.
+    fn applies(&mut self, entries: &[Entry], at: &At) -> bool {
+        let Some(entry) = entries.iter().find(|entry| entry.key == "when") else { return true };
+        let path = join(&at.path, "when");
+        let Data::Table(conditions) = &entry.node.data else {
+            self.refuse::<()>(&Kind::When, &entry.node, &entry.node.at(&path));
+            return true;
+        };
+        let mut holds = true;
+        for condition in conditions {
+            let path = join(&path, &condition.key);
+            let Some((parameter, value)) = self.assignment.get(&condition.key) else {
+                let at = At { path, span: condition.key_span.clone(), origin: None };
+                let names = self.assignment.parameters.iter().map(|parameter| parameter.name.as_str());
+                let message = format!("unknown parameter \"{}\"; {}", condition.key, allowed(&condition.key, names));
+                self.report.add(&at, message);
+                continue;
+            };
+            // A list means any of its values, unless the parameter is a list itself.
+            let is_list = matches!(parameter.kind, crate::parameter::Type::List(_));
+            let options = match &condition.node.data {
+                Data::List(items) if !is_list => items.as_slice(),
+                _ => std::slice::from_ref(&condition.node),
+            };
+            let mut any = false;
+            for option in options {
+                match parameter.accept(option) {
+                    Ok(wanted) => any |= wanted.same(value),
+                    Err(message) => self.report.add(&option.at(&path), message),
+                }
+            }
+            holds &= any;
+        }
+        holds
+    }
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+fn first_sentence(help: &str) -> &str {
+    help.split_once(". ").map_or(help, |(first, _)| first).trim_end_matches('.')
+}
+
+/// Whether text names something others can refer to.
+fn identifies(text: &str) -> bool {
+    is_name(&text.replace('-', "_"))
+}
+
+fn is_negative(text: &str) -> bool {
+    let rest = text.trim_start().strip_prefix('-');
+    rest.is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The digits of `"64 packets"` or `"1 packet"`.
+fn count_of<'a>(text: &'a str, noun: &str) -> Option<&'a str> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit())?;
+    let unit = text[end..].trim();
+    let singular = noun.strip_suffix('s').unwrap_or(noun);
+    (end > 0 && (unit == noun || unit == singular)).then_some(&text[..end])
+}
+
+/// How much the node looks like one of this kind: 0 not at all, 1 by its
+/// form, 2 by its unit or name too.
+fn likeness(kind: &Kind, node: &Node) -> u8 {
+    let form = match &node.data {
+        Data::Flag(_) => matches!(kind, Kind::Flag),
+        Data::Integer(_) => match kind {
+            Kind::Counted { noun, .. } if node.unit.as_deref() == Some(noun) => return 2,
+            kind => matches!(kind, Kind::Integer { .. } | Kind::Number { .. }),
+        },
+        Data::Number(_) => matches!(kind, Kind::Number { .. }),
+        Data::List(_) => matches!(kind, Kind::List { .. }),
+        Data::Table(_) => matches!(kind, Kind::Table(_) | Kind::Tagged { .. } | Kind::Named(_)),
+        Data::Text(text) => return text_likeness(kind, text),
+        Data::Date(_) | Data::Broken => false,
+    };
+    u8::from(form)
+}
+
+fn text_likeness(kind: &Kind, text: &str) -> u8 {
+    let digits = text.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    let (form, exact) = match kind {
+        Kind::Counted { noun, .. } => (digits, count_of(text, noun).is_some()),
+        Kind::Time { .. } => (digits, parse_span(text).is_ok()),
+        Kind::Rate => (digits, parse_rate(text).is_ok()),
+        Kind::Size { .. } => (digits, parse_bytes(text).is_ok()),
+        Kind::Choice { .. } | Kind::Word { .. } => (!digits, words(kind).contains(&text)),
+        Kind::Text | Kind::Identifier => (!digits, false),
+        _ => (false, false),
+    };
+    u8::from(form) + u8::from(exact)
+}
+
+fn words(kind: &Kind) -> Vec<&'static str> {
+    match kind {
+        Kind::Word { word, .. } => vec![word],
+        Kind::Choice { names, .. } => names.iter().map(|choice| choice.name).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -7,8 +7,8 @@ use std::io::Write;
 use std::time::Instant;
 
 use lasthop_path::{
-    ErrorModel, FrameClass, FrameErrors, Link, LinkConfig, Medium, MediumEvent, PacketInfo,
-    QueueLimit, Standard, WifiConfig,
+    ErrorModel, FrameClass, FrameErrors, Link, LinkConfig, Medium, MediumEvent, PacketInfo, QueueLimit,
+    Standard, WifiConfig,
 };
 use lasthop_units::{BitRate, Span, Time};
 
@@ -19,9 +19,15 @@ fn main() -> std::io::Result<()> {
         delay: Span::from_ms(50),
         ..LinkConfig::default()
     };
-    let limited = LinkConfig { queue: QueueLimit::Packets(100), ..plain.clone() };
+    let limited = LinkConfig {
+        queue: QueueLimit::Packets(100),
+        ..plain.clone()
+    };
     let errors = vec![ErrorModel::PerPacket { probability: 0.01 }];
-    let lossy = LinkConfig { errors, ..limited.clone() };
+    let lossy = LinkConfig {
+        errors,
+        ..limited.clone()
+    };
     for (name, config) in [("plain", plain), ("100 packets", limited), ("and lossy", lossy)] {
         writeln!(out, "wire, {name:<12} {:6.1} ns per packet", transit_ns(&config))?;
     }
@@ -37,7 +43,10 @@ fn main() -> std::io::Result<()> {
 fn transit_ns(config: &LinkConfig) -> f64 {
     const PACKETS: u64 = 20_000_000;
     let mut link = Link::new(config, 1, "wire");
-    let packet = PacketInfo { wire_bytes: 1040, is_data: true };
+    let packet = PacketInfo {
+        wire_bytes: 1040,
+        is_data: true,
+    };
     let started = Instant::now();
     let mut now = Time::ZERO;
     for _ in 0..PACKETS {
@@ -56,7 +65,9 @@ fn exchange_ns(stations: u32, errors: FrameErrors) -> f64 {
     let mut medium: Medium<u64> = Medium::new(&config, stations, 1, "wlan");
     for packet in 0..50 {
         let to = packet as u32 % stations + 1;
-        medium.enqueue(Time::ZERO, 0, to, FrameClass::Data, 1500, packet).ok();
+        medium
+            .enqueue(Time::ZERO, 0, to, FrameClass::Data, 1500, packet)
+            .ok();
     }
     let mut events = Vec::new();
     let started = Instant::now();
@@ -66,7 +77,9 @@ fn exchange_ns(stations: u32, errors: FrameErrors) -> f64 {
         medium.on_timer(now, &mut events);
         exchanges += 1;
         for event in events.drain(..) {
-            let MediumEvent::Delivered { from, to, packet } = event else { continue };
+            let MediumEvent::Delivered { from, to, packet } = event else {
+                continue;
+            };
             if from == 0 {
                 received += 1;
                 medium.enqueue(now, 0, to, FrameClass::Data, 1500, packet).ok();

@@ -3,7 +3,8 @@
 use crate::names::named;
 
 /// Why a packet was dropped; the `verdict` of the packet record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+#[error("{}", self.name())]
 pub enum DropReason {
     /// The queue it should have joined was full.
     QueueFull,

@@ -22,6 +22,6 @@ pub use drop_reason::DropReason;
 pub use errors::ErrorModel;
 pub use link::Link;
 pub use wifi::{
-    AttemptOutcome, FrameClass, FrameErrors, MacAttempt, Medium, MediumEvent, Protection,
-    QueuedFrames, RadioConfig, Standard, StationAirtime, Timing, WifiConfig, WifiError,
+    AttemptOutcome, FrameClass, FrameErrors, MacAttempt, Medium, MediumEvent, Protection, QueuedFrames,
+    RadioConfig, Standard, StationAirtime, Timing, WifiConfig, WifiError,
 };

@@ -11,6 +11,22 @@ use crate::{DropReason, Jitter, LinkConfig, PacketInfo};
 /// A link stores no packets. It computes when a packet handed over now arrives
 /// at the far end, or why it never will, from the departure of the packet
 /// before it; the caller keeps the packet until then.
+///
+/// ```
+/// use lasthop_path::{Link, LinkConfig, PacketInfo};
+/// use lasthop_units::{BitRate, Span, Time};
+///
+/// let config = LinkConfig {
+///     rate: Some(BitRate::from_bps(10_000_000)),
+///     delay: Span::from_ms(50),
+///     ..LinkConfig::default()
+/// };
+/// let mut link = Link::new(&config, 1, "bottleneck/downlink");
+/// let packet = PacketInfo { wire_bytes: 1040, is_data: true };
+/// // 1040 bytes take 832 us at 10 Mbit/s; the second packet waits for the first.
+/// assert_eq!(link.transit(Time::ZERO, packet), Ok(Time::from_ns(50_832_000)));
+/// assert_eq!(link.transit(Time::ZERO, packet), Ok(Time::from_ns(51_664_000)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Link {
     rate: Option<BitRate>,
@@ -113,11 +129,7 @@ impl Link {
     /// Applies jitter and errors. Both draw for every packet, also for one the
     /// queue refused, so that the n-th packet's fate depends on n alone.
     #[inline(never)]
-    fn judge(
-        &mut self,
-        departure: Result<Time, DropReason>,
-        packet: PacketInfo,
-    ) -> Result<Time, DropReason> {
+    fn judge(&mut self, departure: Result<Time, DropReason>, packet: PacketInfo) -> Result<Time, DropReason> {
         let admitted = departure.is_ok();
         let mut lost = false;
         for model in &mut self.errors {
@@ -143,9 +155,7 @@ impl Varying {
     fn draw(&mut self, delay: Span) -> Span {
         let offset_ns = match self.jitter {
             Jitter::None => 0.0,
-            Jitter::Uniform { spread, .. } => {
-                spread.as_ns() as f64 * (2.0 * self.stream.unit() - 1.0)
-            }
+            Jitter::Uniform { spread, .. } => spread.as_ns() as f64 * (2.0 * self.stream.unit() - 1.0),
             Jitter::Normal { spread, .. } => spread.as_ns() as f64 * self.normal(),
         };
         Span::from_ns((delay.as_ns() as f64 + offset_ns).max(0.0).round() as u64)

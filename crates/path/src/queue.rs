@@ -12,21 +12,31 @@ pub(crate) enum Queue {
     /// No limit, nothing to remember.
     Unlimited,
     /// Departures of the packets inside.
-    Packets { limit: usize, departures: VecDeque<Time> },
+    Packets {
+        limit: usize,
+        departures: VecDeque<Time>,
+    },
     /// Departures and sizes of the packets inside, and the sum of their sizes.
-    Bytes { limit: u64, inside: u64, departures: VecDeque<(Time, u32)> },
+    Bytes {
+        limit: u64,
+        inside: u64,
+        departures: VecDeque<(Time, u32)>,
+    },
 }
 
 impl Queue {
     pub(crate) fn new(limit: QueueLimit) -> Self {
         match limit {
             QueueLimit::Unlimited => Self::Unlimited,
-            QueueLimit::Packets(limit) => {
-                Self::Packets { limit: limit as usize, departures: VecDeque::new() }
-            }
-            QueueLimit::Bytes(limit) => {
-                Self::Bytes { limit, inside: 0, departures: VecDeque::new() }
-            }
+            QueueLimit::Packets(limit) => Self::Packets {
+                limit: limit as usize,
+                departures: VecDeque::new(),
+            },
+            QueueLimit::Bytes(limit) => Self::Bytes {
+                limit,
+                inside: 0,
+                departures: VecDeque::new(),
+            },
         }
     }
 
@@ -42,7 +52,11 @@ impl Queue {
                 }
                 departures.len() < *limit
             }
-            Self::Bytes { limit, inside, departures } => {
+            Self::Bytes {
+                limit,
+                inside,
+                departures,
+            } => {
                 while let Some(&(departure, size)) = departures.front()
                     && departure <= now
                 {
@@ -60,7 +74,9 @@ impl Queue {
         match self {
             Self::Unlimited => {}
             Self::Packets { departures, .. } => departures.push_back(departure),
-            Self::Bytes { inside, departures, .. } => {
+            Self::Bytes {
+                inside, departures, ..
+            } => {
                 *inside += u64::from(bytes);
                 departures.push_back((departure, bytes));
             }

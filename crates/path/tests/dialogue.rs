@@ -1,8 +1,8 @@
 //! The DCF as short dialogues: what is sent when, to the nanosecond.
 
 use lasthop_path::{
-    AttemptOutcome, DropReason, FrameClass, FrameErrors, MacAttempt, Medium, MediumEvent,
-    Protection, QueuedFrames, Standard, WifiConfig,
+    AttemptOutcome, DropReason, FrameClass, FrameErrors, MacAttempt, Medium, MediumEvent, Protection,
+    QueuedFrames, Standard, WifiConfig,
 };
 use lasthop_units::{Span, Stream, Time};
 
@@ -26,7 +26,10 @@ fn medium(config: &WifiConfig, stations: u32) -> Medium<u32> {
 /// The backoffs `station` will draw: its named stream, from windows 15, 31, ...
 fn backoffs(station: u32, windows: &[u32]) -> Vec<u64> {
     let mut stream = Stream::new(1, &format!("wlan/backoff/{station}"));
-    windows.iter().map(|window| u64::from(stream.below(window + 1))).collect()
+    windows
+        .iter()
+        .map(|window| u64::from(stream.below(window + 1)))
+        .collect()
 }
 
 /// Runs until `end`, noting every event with its time in microseconds.
@@ -67,7 +70,9 @@ fn drops(log: &Log) -> Vec<(u64, u32, DropReason)> {
 #[test]
 fn an_idle_medium_is_taken_at_once() {
     let mut medium = medium(&WifiConfig::new(Standard::G), 1);
-    medium.enqueue(us(1_000), 1, 0, FrameClass::Data, WIRE, 7).unwrap();
+    medium
+        .enqueue(us(1_000), 1, 0, FrameClass::Data, WIRE, 7)
+        .unwrap();
     let log = run_until(&mut medium, us(10_000));
     assert_eq!(deliveries(&log), [(1_000 + EXCHANGE_US, 7)]);
     let (_, attempt) = attempts(&log)[0];
@@ -81,7 +86,9 @@ fn an_idle_medium_is_taken_at_once() {
 fn every_success_is_followed_by_a_backoff() {
     let mut medium = medium(&WifiConfig::new(Standard::G), 1);
     for packet in 0..3 {
-        medium.enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, packet).unwrap();
+        medium
+            .enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, packet)
+            .unwrap();
     }
     let drawn = backoffs(1, &[15, 15]);
     let second = EXCHANGE_US + 28 + 9 * drawn[0] + EXCHANGE_US;
@@ -97,10 +104,14 @@ fn a_late_packet_waits_for_what_is_left_of_the_backoff() {
     let over = EXCHANGE_US + 28 + 9 * drawn;
     for (arrives, begins) in [(over - 15, over), (over + 100, over + 100)] {
         let mut medium = medium(&WifiConfig::new(Standard::G), 1);
-        medium.enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, 0).unwrap();
+        medium
+            .enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, 0)
+            .unwrap();
         let mut events = Vec::new();
         medium.on_timer(medium.next_deadline(), &mut events);
-        medium.enqueue(us(arrives), 1, 0, FrameClass::Data, WIRE, 1).unwrap();
+        medium
+            .enqueue(us(arrives), 1, 0, FrameClass::Data, WIRE, 1)
+            .unwrap();
         let log = run_until(&mut medium, us(10_000));
         assert_eq!(deliveries(&log), [(begins + EXCHANGE_US, 1)]);
     }
@@ -109,7 +120,9 @@ fn a_late_packet_waits_for_what_is_left_of_the_backoff() {
 #[test]
 fn a_busy_medium_makes_a_station_back_off() {
     let mut medium = medium(&WifiConfig::new(Standard::G), 1);
-    medium.enqueue(Time::ZERO, 0, 1, FrameClass::Data, WIRE, 0).unwrap();
+    medium
+        .enqueue(Time::ZERO, 0, 1, FrameClass::Data, WIRE, 0)
+        .unwrap();
     medium.enqueue(us(100), 1, 0, FrameClass::Data, WIRE, 1).unwrap();
     let drawn = backoffs(1, &[15])[0];
     let log = run_until(&mut medium, us(10_000));
@@ -121,7 +134,9 @@ fn a_busy_medium_makes_a_station_back_off() {
 fn a_counter_freezes_while_others_send() {
     let mut medium = medium(&WifiConfig::new(Standard::G), 2);
     // The access point opens; both stations arrive meanwhile and back off.
-    medium.enqueue(Time::ZERO, 0, 1, FrameClass::Data, WIRE, 0).unwrap();
+    medium
+        .enqueue(Time::ZERO, 0, 1, FrameClass::Data, WIRE, 0)
+        .unwrap();
     medium.enqueue(us(100), 1, 0, FrameClass::Data, WIRE, 1).unwrap();
     medium.enqueue(us(200), 2, 0, FrameClass::Data, WIRE, 2).unwrap();
     let counters = [backoffs(1, &[15])[0], backoffs(2, &[15])[0]];
@@ -140,10 +155,17 @@ fn stations_that_begin_in_one_slot_collide() {
     // The second begins 8 µs after the first: before it can have noticed.
     for (offset, collide) in [(0, true), (8, true), (9, false)] {
         let mut medium = medium(&WifiConfig::new(Standard::G), 2);
-        medium.enqueue(us(1_000), 1, 0, FrameClass::Data, WIRE, 1).unwrap();
-        medium.enqueue(us(1_000 + offset), 2, 0, FrameClass::Data, WIRE, 2).unwrap();
+        medium
+            .enqueue(us(1_000), 1, 0, FrameClass::Data, WIRE, 1)
+            .unwrap();
+        medium
+            .enqueue(us(1_000 + offset), 2, 0, FrameClass::Data, WIRE, 2)
+            .unwrap();
         let log = run_until(&mut medium, us(1_000 + EXCHANGE_US + offset));
-        let outcomes: Vec<_> = attempts(&log).iter().map(|(_, attempt)| attempt.outcome).collect();
+        let outcomes: Vec<_> = attempts(&log)
+            .iter()
+            .map(|(_, attempt)| attempt.outcome)
+            .collect();
         if collide {
             assert_eq!(outcomes, [AttemptOutcome::Collision; 2], "{offset}");
         } else {
@@ -155,8 +177,12 @@ fn stations_that_begin_in_one_slot_collide() {
 #[test]
 fn colliders_wait_for_an_answer_then_back_off_from_a_doubled_window() {
     let mut medium = medium(&WifiConfig::new(Standard::G), 2);
-    medium.enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, 1).unwrap();
-    medium.enqueue(Time::ZERO, 2, 0, FrameClass::Data, WIRE, 2).unwrap();
+    medium
+        .enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, 1)
+        .unwrap();
+    medium
+        .enqueue(Time::ZERO, 2, 0, FrameClass::Data, WIRE, 2)
+        .unwrap();
     let log = run_until(&mut medium, us(5_000));
     let counters = [backoffs(1, &[31])[0], backoffs(2, &[31])[0]];
     assert_ne!(counters[0], counters[1]);
@@ -172,13 +198,18 @@ fn a_frame_is_given_up_at_the_retry_limit() {
     config.stations.errors = FrameErrors::BitErrorRate(1.0);
     config.stations.short_retry_limit = 4;
     let mut medium = medium(&config, 1);
-    medium.enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, 9).unwrap();
+    medium
+        .enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, 9)
+        .unwrap();
     let log = run_until(&mut medium, us(100_000));
     let drawn = backoffs(1, &[31, 63, 127]);
     let wait = |slots: u64| 43 + 28 + 9 * slots;
     let last_bit = 4 * 254 + drawn.iter().map(|&slots| wait(slots)).sum::<u64>();
     assert_eq!(drops(&log), [(last_bit, 9, DropReason::RetryLimit)]);
-    let numbers: Vec<u32> = attempts(&log).iter().map(|(_, attempt)| attempt.attempt).collect();
+    let numbers: Vec<u32> = attempts(&log)
+        .iter()
+        .map(|(_, attempt)| attempt.attempt)
+        .collect();
     assert_eq!(numbers, [1, 2, 3, 4]);
     assert!(deliveries(&log).is_empty());
     assert_eq!(medium.airtime()[1].retry_drops, 1);
@@ -191,9 +222,16 @@ fn retry_limits_can_differ_between_stations() {
     let mut medium = medium(&config, 2);
     medium.set_retry_limits(2, 15, 15);
     medium.enqueue(us(0), 1, 0, FrameClass::Data, WIRE, 1).unwrap();
-    medium.enqueue(us(500_000), 2, 0, FrameClass::Data, WIRE, 2).unwrap();
+    medium
+        .enqueue(us(500_000), 2, 0, FrameClass::Data, WIRE, 2)
+        .unwrap();
     let log = run_until(&mut medium, us(5_000_000));
-    let of = |station| attempts(&log).iter().filter(|(_, a)| a.station == station).count();
+    let of = |station| {
+        attempts(&log)
+            .iter()
+            .filter(|(_, a)| a.station == station)
+            .count()
+    };
     assert_eq!((of(1), of(2)), (7, 15));
 }
 
@@ -204,11 +242,16 @@ fn a_lost_mac_ack_repeats_the_frame_but_not_the_packet() {
     let mut config = WifiConfig::new(Standard::G);
     config.access_point.errors = FrameErrors::BitErrorRate(1.0);
     let mut medium = medium(&config, 1);
-    medium.enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, 5).unwrap();
+    medium
+        .enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, 5)
+        .unwrap();
     let log = run_until(&mut medium, us(100_000));
     assert_eq!(deliveries(&log), [(EXCHANGE_US, 5)]);
     assert!(drops(&log).is_empty());
-    let outcomes: Vec<_> = attempts(&log).iter().map(|(_, attempt)| attempt.outcome).collect();
+    let outcomes: Vec<_> = attempts(&log)
+        .iter()
+        .map(|(_, attempt)| attempt.outcome)
+        .collect();
     assert_eq!(outcomes, [AttemptOutcome::AckError; 7]);
 }
 
@@ -236,7 +279,9 @@ fn rts_and_cts_precede_the_frame_and_only_the_rts_collides() {
     config.protection = Protection::RtsCts;
     // RTS 20 B at 24 Mbit/s: 182 bits, 2 symbols, 28 µs; CTS 28 µs.
     let mut alone = medium(&config, 2);
-    alone.enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, 1).unwrap();
+    alone
+        .enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, 1)
+        .unwrap();
     let log = run_until(&mut alone, us(5_000));
     assert_eq!(deliveries(&log), [(28 + 16 + 28 + 16 + 248 + 16 + 28, 1)]);
 
@@ -244,7 +289,10 @@ fn rts_and_cts_precede_the_frame_and_only_the_rts_collides() {
     both.enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, 1).unwrap();
     both.enqueue(Time::ZERO, 2, 0, FrameClass::Data, WIRE, 2).unwrap();
     let log = run_until(&mut both, us(28));
-    let times: Vec<Span> = attempts(&log).iter().map(|(_, attempt)| attempt.airtime).collect();
+    let times: Vec<Span> = attempts(&log)
+        .iter()
+        .map(|(_, attempt)| attempt.airtime)
+        .collect();
     assert_eq!(times, [Span::from_us(28); 2]);
 }
 
@@ -256,7 +304,10 @@ fn short_frames_go_without_rts() {
     let mut medium = medium(&config, 1);
     medium.enqueue(Time::ZERO, 1, 0, FrameClass::Ack, 40, 1).unwrap();
     // 76 B: 22 + 608 bits, 3 symbols, 32 µs; SIFS 16, ACK 28.
-    assert_eq!(deliveries(&run_until(&mut medium, us(1_000))), [(32 + 16 + 28, 1)]);
+    assert_eq!(
+        deliveries(&run_until(&mut medium, us(1_000))),
+        [(32 + 16 + 28, 1)]
+    );
     assert_eq!(medium.airtime()[1].acks, Span::from_us(76));
 }
 

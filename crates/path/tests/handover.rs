@@ -17,9 +17,13 @@ fn loaded() -> Medium<u32> {
     let mut medium = Medium::new(&WifiConfig::new(Standard::G), 2, 1, "wlan");
     medium.log_attempts(true);
     for (to, packet) in [(1, 10), (1, 11), (1, 12), (2, 20), (2, 21)] {
-        medium.enqueue(Time::ZERO, 0, to, FrameClass::Data, 1500, packet).unwrap();
+        assert_eq!(
+            medium.enqueue(Time::ZERO, 0, to, FrameClass::Data, 1500, packet),
+            Ok(())
+        );
     }
-    medium.enqueue(Time::ZERO + Span::from_us(50), 1, 0, FrameClass::Ack, 40, 100).unwrap();
+    let meanwhile = Time::ZERO + Span::from_us(50);
+    assert_eq!(medium.enqueue(meanwhile, 1, 0, FrameClass::Ack, 40, 100), Ok(()));
     medium
 }
 
@@ -78,8 +82,13 @@ fn the_frame_in_the_air_is_one_failed_attempt() {
     let mut medium = loaded();
     go(&mut medium, QueuedFrames::Keep);
     let events = run_until(&mut medium, ms(100));
-    let MediumEvent::Attempt(first) = events[0] else { panic!("{events:?}") };
-    assert_eq!((first.to, first.attempt, first.outcome), (1, 1, AttemptOutcome::LinkDown));
+    let MediumEvent::Attempt(first) = events[0] else {
+        panic!("{events:?}")
+    };
+    assert_eq!(
+        (first.to, first.attempt, first.outcome),
+        (1, 1, AttemptOutcome::LinkDown)
+    );
     medium.set_radio(ms(200), 1, true, QueuedFrames::Keep, &mut Vec::new());
     let back = run_until(&mut medium, ms(300));
     let second = back.iter().find_map(|event| match event {
@@ -112,9 +121,7 @@ fn an_unaware_access_point_gives_up_frame_by_frame() {
     let reason = DropReason::RetryLimit;
     assert_eq!(dropped(&away), [(10, reason), (11, reason), (12, reason)]);
     assert_eq!(delivered(&away), [20, 21]);
-    let vain = |event: &&MediumEvent<u32>| {
-        matches!(event, MediumEvent::Attempt(attempt) if attempt.outcome == AttemptOutcome::LinkDown)
-    };
+    let vain = |event: &&MediumEvent<u32>| matches!(event, MediumEvent::Attempt(attempt) if attempt.outcome == AttemptOutcome::LinkDown);
     assert_eq!(away.iter().filter(vain).count(), 21);
     // Its own frame waits.
     assert_eq!(medium.queue_len(1), 1);
@@ -125,7 +132,13 @@ fn an_unaware_access_point_gives_up_frame_by_frame() {
 #[test]
 fn an_access_point_that_goes_silences_the_cell() {
     let mut medium = loaded();
-    medium.set_radio(Time::ZERO + Span::from_us(100), 0, false, QueuedFrames::Keep, &mut Vec::new());
+    medium.set_radio(
+        Time::ZERO + Span::from_us(100),
+        0,
+        false,
+        QueuedFrames::Keep,
+        &mut Vec::new(),
+    );
     assert_eq!(delivered(&run_until(&mut medium, ms(100))), []);
     medium.set_radio(ms(100), 0, true, QueuedFrames::Keep, &mut Vec::new());
     let mut back = delivered(&run_until(&mut medium, ms(200)));

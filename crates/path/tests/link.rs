@@ -3,8 +3,14 @@
 use lasthop_path::{DropReason, ErrorModel, Jitter, Link, LinkConfig, PacketInfo, QueueLimit};
 use lasthop_units::{BitRate, Span, Time};
 
-const DATA: PacketInfo = PacketInfo { wire_bytes: 1040, is_data: true };
-const ACK: PacketInfo = PacketInfo { wire_bytes: 40, is_data: false };
+const DATA: PacketInfo = PacketInfo {
+    wire_bytes: 1040,
+    is_data: true,
+};
+const ACK: PacketInfo = PacketInfo {
+    wire_bytes: 40,
+    is_data: false,
+};
 
 /// The bottleneck of the dumbbell: a data packet takes 832 µs, then 50 ms.
 fn bottleneck() -> LinkConfig {
@@ -36,7 +42,11 @@ fn packets_queue_behind_each_other() {
 
 #[test]
 fn no_rate_takes_no_time() {
-    let config = LinkConfig { rate: None, queue: QueueLimit::Packets(1), ..bottleneck() };
+    let config = LinkConfig {
+        rate: None,
+        queue: QueueLimit::Packets(1),
+        ..bottleneck()
+    };
     let mut link = link(&config);
     for _ in 0..5 {
         assert_eq!(link.transit(us(7), DATA), Ok(us(50_007)));
@@ -45,7 +55,10 @@ fn no_rate_takes_no_time() {
 
 #[test]
 fn a_limit_in_packets_counts_the_one_in_service() {
-    let mut link = link(&LinkConfig { queue: QueueLimit::Packets(2), ..bottleneck() });
+    let mut link = link(&LinkConfig {
+        queue: QueueLimit::Packets(2),
+        ..bottleneck()
+    });
     assert!(link.transit(us(0), DATA).is_ok());
     assert!(link.transit(us(0), DATA).is_ok());
     assert_eq!(link.queued_packets(us(0)), Some(2));
@@ -57,7 +70,10 @@ fn a_limit_in_packets_counts_the_one_in_service() {
 
 #[test]
 fn a_limit_in_bytes_lets_small_packets_pass() {
-    let mut link = link(&LinkConfig { queue: QueueLimit::Bytes(2_100), ..bottleneck() });
+    let mut link = link(&LinkConfig {
+        queue: QueueLimit::Bytes(2_100),
+        ..bottleneck()
+    });
     assert!(link.transit(us(0), DATA).is_ok());
     assert!(link.transit(us(0), DATA).is_ok());
     assert_eq!(link.transit(us(0), DATA), Err(DropReason::QueueFull));
@@ -69,7 +85,10 @@ fn a_limit_in_bytes_lets_small_packets_pass() {
 #[test]
 fn lost_packets_have_used_the_wire() {
     let errors = vec![ErrorModel::DropList { packets: vec![1] }];
-    let mut link = link(&LinkConfig { errors, ..bottleneck() });
+    let mut link = link(&LinkConfig {
+        errors,
+        ..bottleneck()
+    });
     assert_eq!(link.transit(us(0), DATA), Err(DropReason::Error));
     assert_eq!(link.transit(us(0), DATA), Ok(us(2 * 832 + 50_000)));
 }
@@ -77,7 +96,11 @@ fn lost_packets_have_used_the_wire() {
 #[test]
 fn a_drop_list_counts_data_packets_that_passed_the_queue() {
     let errors = vec![ErrorModel::DropList { packets: vec![2] }];
-    let mut link = link(&LinkConfig { errors, queue: QueueLimit::Packets(1), ..bottleneck() });
+    let mut link = link(&LinkConfig {
+        errors,
+        queue: QueueLimit::Packets(1),
+        ..bottleneck()
+    });
     assert!(link.transit(us(0), DATA).is_ok());
     assert_eq!(link.transit(us(0), DATA), Err(DropReason::QueueFull));
     assert!(link.transit(us(1_000), ACK).is_ok());
@@ -97,13 +120,26 @@ fn fates_depend_on_the_packets_number_alone() {
         loss_bad: 1.0,
     };
     let fates = |queue, gap: u64, errors: Vec<ErrorModel>| -> Vec<Result<(), DropReason>> {
-        let mut link = link(&LinkConfig { queue, errors, ..bottleneck() });
-        (0..500).map(|n| link.transit(us(n * gap), DATA).map(|_| ())).collect()
+        let mut link = link(&LinkConfig {
+            queue,
+            errors,
+            ..bottleneck()
+        });
+        (0..500)
+            .map(|n| link.transit(us(n * gap), DATA).map(|_| ()))
+            .collect()
     };
-    for errors in [vec![loss.clone()], vec![burst], vec![loss.clone(), ErrorModel::DropList { packets: vec![] }]] {
+    for errors in [
+        vec![loss.clone()],
+        vec![burst],
+        vec![loss.clone(), ErrorModel::DropList { packets: vec![] }],
+    ] {
         let calm = fates(QueueLimit::Unlimited, 1_000, errors.clone());
         let tight = fates(QueueLimit::Packets(2), 500, errors);
-        let refused = tight.iter().filter(|&&fate| fate == Err(DropReason::QueueFull)).count();
+        let refused = tight
+            .iter()
+            .filter(|&&fate| fate == Err(DropReason::QueueFull))
+            .count();
         assert!(refused > 100);
         for (calm, tight) in calm.iter().zip(&tight) {
             assert!(*tight == Err(DropReason::QueueFull) || calm == tight);
@@ -115,30 +151,58 @@ fn fates_depend_on_the_packets_number_alone() {
 fn jitter_spreads_the_delay_as_told() {
     let spread = Span::from_ms(2);
     let delays = |jitter| -> Vec<f64> {
-        let mut link = link(&LinkConfig { rate: None, jitter, ..bottleneck() });
-        let delay = |n: u64| link.transit(us(n * 100_000), DATA).unwrap().since(us(n * 100_000));
-        (0..20_000).map(delay).map(|delay| delay.as_secs_f64() * 1e3 - 50.0).collect()
+        let mut link = link(&LinkConfig {
+            rate: None,
+            jitter,
+            ..bottleneck()
+        });
+        let delay = |n: u64| {
+            link.transit(us(n * 100_000), DATA)
+                .unwrap()
+                .since(us(n * 100_000))
+        };
+        (0..20_000)
+            .map(delay)
+            .map(|delay| delay.as_secs_f64() * 1e3 - 50.0)
+            .collect()
     };
     let moments = |delays: &[f64]| {
         let mean = delays.iter().sum::<f64>() / delays.len() as f64;
         let square = delays.iter().map(|delay| (delay - mean).powi(2)).sum::<f64>();
         (mean, (square / delays.len() as f64).sqrt())
     };
-    let uniform = delays(Jitter::Uniform { spread, reorder: false });
+    let uniform = delays(Jitter::Uniform {
+        spread,
+        reorder: false,
+    });
     assert!(uniform.iter().all(|delay| delay.abs() <= 2.0));
     let (mean, deviation) = moments(&uniform);
     assert!(mean.abs() < 0.05 && (deviation - 2.0 / 3_f64.sqrt()).abs() < 0.03);
-    let (mean, deviation) = moments(&delays(Jitter::Normal { spread, reorder: false }));
+    let (mean, deviation) = moments(&delays(Jitter::Normal {
+        spread,
+        reorder: false,
+    }));
     assert!(mean.abs() < 0.06 && (deviation - 2.0).abs() < 0.05);
 }
 
 #[test]
 fn jitter_reorders_only_when_asked() {
     let arrivals = |reorder| -> (Vec<Time>, bool) {
-        let jitter = Jitter::Normal { spread: Span::from_ms(5), reorder };
-        let mut link = link(&LinkConfig { jitter, ..bottleneck() });
+        let jitter = Jitter::Normal {
+            spread: Span::from_ms(5),
+            reorder,
+        };
+        let mut link = link(&LinkConfig {
+            jitter,
+            ..bottleneck()
+        });
         let can_reorder = link.can_reorder();
-        ((0..500).map(|n| link.transit(us(n * 1_000), DATA).unwrap()).collect(), can_reorder)
+        (
+            (0..500)
+                .map(|n| link.transit(us(n * 1_000), DATA).unwrap())
+                .collect(),
+            can_reorder,
+        )
     };
     let (ordered, can_reorder) = arrivals(false);
     assert!(ordered.is_sorted() && !can_reorder);
@@ -149,7 +213,14 @@ fn jitter_reorders_only_when_asked() {
 /// A delay never becomes negative, however wide the spread.
 #[test]
 fn jitter_never_delivers_into_the_past() {
-    let jitter = Jitter::Normal { spread: Span::from_secs(1), reorder: true };
-    let mut link = link(&LinkConfig { jitter, rate: None, ..bottleneck() });
+    let jitter = Jitter::Normal {
+        spread: Span::from_secs(1),
+        reorder: true,
+    };
+    let mut link = link(&LinkConfig {
+        jitter,
+        rate: None,
+        ..bottleneck()
+    });
     assert!((0..1_000).all(|n| link.transit(us(n), DATA).unwrap() >= us(n)));
 }

@@ -15,21 +15,40 @@ const STATIONS: u32 = 3;
 /// One thing that happens to a medium, `after` the one before.
 #[derive(Clone, Debug)]
 enum Step {
-    Send { after: Span, from: u32, to: u32, bytes: u32 },
-    Radio { after: Span, station: u32, up: bool, queued: QueuedFrames },
+    Send {
+        after: Span,
+        from: u32,
+        to: u32,
+        bytes: u32,
+    },
+    Radio {
+        after: Span,
+        station: u32,
+        up: bool,
+        queued: QueuedFrames,
+    },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let after = || prop_oneof![Just(Span::ZERO), (0_u64..2_000).prop_map(Span::from_us)];
-    let send = (after(), 0..=STATIONS, 1..=STATIONS, 20_u32..1_500).prop_map(
-        |(after, from, station, bytes)| {
+    let send =
+        (after(), 0..=STATIONS, 1..=STATIONS, 20_u32..1_500).prop_map(|(after, from, station, bytes)| {
             let to = if from == 0 { station } else { 0 };
-            Step::Send { after, from, to, bytes }
-        },
-    );
+            Step::Send {
+                after,
+                from,
+                to,
+                bytes,
+            }
+        });
     let queued = prop::sample::select(QueuedFrames::ALL);
-    let radio = (after(), 0..=STATIONS, any::<bool>(), queued)
-        .prop_map(|(after, station, up, queued)| Step::Radio { after, station, up, queued });
+    let radio =
+        (after(), 0..=STATIONS, any::<bool>(), queued).prop_map(|(after, station, up, queued)| Step::Radio {
+            after,
+            station,
+            up,
+            queued,
+        });
     prop::collection::vec(prop_oneof![8 => send, 1 => radio], 1..300)
 }
 
@@ -71,7 +90,12 @@ impl Books {
                     assert!(earlier < Some(packet), "{packet} overtaken by {earlier:?}");
                     assert_eq!(self.ended.insert(packet, true), None, "{packet} ended twice");
                 }
-                MediumEvent::Dropped { from, to, reason, packet } => {
+                MediumEvent::Dropped {
+                    from,
+                    to,
+                    reason,
+                    packet,
+                } => {
                     assert_eq!(self.sent[packet], (from, to));
                     assert!(matches!(reason, DropReason::RetryLimit | DropReason::LinkDown));
                     assert_eq!(self.ended.insert(packet, false), None, "{packet} ended twice");
@@ -105,11 +129,16 @@ fn play(config: &WifiConfig, steps: &[Step], seed: u64) -> (Medium<usize>, Books
         match *step {
             Step::Send { from, to, bytes, .. } => {
                 let packet = books.sent.len();
-                if medium.enqueue(now, from, to, FrameClass::Data, bytes, packet).is_ok() {
+                if medium
+                    .enqueue(now, from, to, FrameClass::Data, bytes, packet)
+                    .is_ok()
+                {
                     books.sent.push((from, to));
                 }
             }
-            Step::Radio { station, up, queued, .. } => {
+            Step::Radio {
+                station, up, queued, ..
+            } => {
                 let mut events = Vec::new();
                 medium.set_radio(now, station, up, queued, &mut events);
                 books.enter(&mut events);
@@ -159,8 +188,14 @@ fn links() -> impl Strategy<Value = LinkConfig> {
     let spread = || (0_u64..20_000).prop_map(Span::from_us);
     let jitter = prop_oneof![
         Just(Jitter::None),
-        spread().prop_map(|spread| Jitter::Uniform { spread, reorder: false }),
-        spread().prop_map(|spread| Jitter::Normal { spread, reorder: false }),
+        spread().prop_map(|spread| Jitter::Uniform {
+            spread,
+            reorder: false
+        }),
+        spread().prop_map(|spread| Jitter::Normal {
+            spread,
+            reorder: false
+        }),
     ];
     let queue = prop_oneof![
         Just(QueueLimit::Unlimited),
@@ -175,8 +210,12 @@ fn links() -> impl Strategy<Value = LinkConfig> {
             ErrorModel::PerBit { rate: 1e-5 },
         ]),
     ];
-    (rate, 0_u64..50_000, jitter, queue, errors).prop_map(|(rate, delay, jitter, queue, errors)| {
-        LinkConfig { rate, delay: Span::from_us(delay), jitter, queue, errors }
+    (rate, 0_u64..50_000, jitter, queue, errors).prop_map(|(rate, delay, jitter, queue, errors)| LinkConfig {
+        rate,
+        delay: Span::from_us(delay),
+        jitter,
+        queue,
+        errors,
     })
 }
 

@@ -16,7 +16,11 @@ impl DropList {
         packets.dedup();
         // Counting starts at 1, so 0 would block the entries behind it.
         packets.retain(|&number| number > 0);
-        Self { packets, next: 0, seen: 0 }
+        Self {
+            packets,
+            next: 0,
+            seen: 0,
+        }
     }
 
     /// Counts one data packet; whether it is on the list.

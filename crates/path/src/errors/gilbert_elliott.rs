@@ -15,7 +15,12 @@ pub(crate) struct GilbertElliott {
 
 impl GilbertElliott {
     pub(crate) fn new(leave: [f64; 2], loss: [f64; 2], seed: u64, purpose: &str) -> Self {
-        Self { leave, loss, bad: false, stream: Stream::new(seed, purpose) }
+        Self {
+            leave,
+            loss,
+            bad: false,
+            stream: Stream::new(seed, purpose),
+        }
     }
 
     pub(crate) fn judge(&mut self) -> bool {

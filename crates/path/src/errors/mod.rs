@@ -54,8 +54,7 @@ pub enum ErrorModel {
 
 impl ErrorModel {
     /// The names of the models, in the order they are listed.
-    pub const NAMES: &'static [&'static str] =
-        &["per-packet", "per-bit", "gilbert-elliott", "drop-list"];
+    pub const NAMES: &'static [&'static str] = &["per-packet", "per-bit", "gilbert-elliott", "drop-list"];
 
     /// The spelling used in scenarios.
     pub const fn name(&self) -> &'static str {
@@ -86,14 +85,17 @@ impl ErrorState {
                 Self::PerPacket(PerPacket::new(*probability, seed, &purpose))
             }
             ErrorModel::PerBit { rate } => Self::PerBit(PerBit::new(*rate, seed, &purpose)),
-            ErrorModel::GilbertElliott { p_good_to_bad, p_bad_to_good, loss_good, loss_bad } => {
-                Self::GilbertElliott(GilbertElliott::new(
-                    [*p_good_to_bad, *p_bad_to_good],
-                    [*loss_good, *loss_bad],
-                    seed,
-                    &purpose,
-                ))
-            }
+            ErrorModel::GilbertElliott {
+                p_good_to_bad,
+                p_bad_to_good,
+                loss_good,
+                loss_bad,
+            } => Self::GilbertElliott(GilbertElliott::new(
+                [*p_good_to_bad, *p_bad_to_good],
+                [*loss_good, *loss_bad],
+                seed,
+                &purpose,
+            )),
             ErrorModel::DropList { packets } => Self::DropList(DropList::new(packets)),
         }
     }

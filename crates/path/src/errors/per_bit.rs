@@ -20,12 +20,19 @@ pub(crate) fn loss_probability(rate: f64, bits: f64) -> f64 {
 
 impl PerBit {
     pub(crate) fn new(rate: f64, seed: u64, purpose: &str) -> Self {
-        Self { rate, stream: Stream::new(seed, purpose), cached: (0, 0.0) }
+        Self {
+            rate,
+            stream: Stream::new(seed, purpose),
+            cached: (0, 0.0),
+        }
     }
 
     pub(crate) fn judge(&mut self, wire_bytes: u32) -> bool {
         if self.cached.0 != wire_bytes {
-            self.cached = (wire_bytes, loss_probability(self.rate, 8.0 * f64::from(wire_bytes)));
+            self.cached = (
+                wire_bytes,
+                loss_probability(self.rate, 8.0 * f64::from(wire_bytes)),
+            );
         }
         self.stream.chance(self.cached.1)
     }

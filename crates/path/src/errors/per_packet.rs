@@ -11,7 +11,10 @@ pub(crate) struct PerPacket {
 
 impl PerPacket {
     pub(crate) fn new(probability: f64, seed: u64, purpose: &str) -> Self {
-        Self { probability, stream: Stream::new(seed, purpose) }
+        Self {
+            probability,
+            stream: Stream::new(seed, purpose),
+        }
     }
 
     pub(crate) fn judge(&mut self) -> bool {

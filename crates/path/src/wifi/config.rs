@@ -15,9 +15,9 @@ pub struct WifiConfig {
     pub standard: Standard,
     /// Rate of frames that carry packets.
     pub data_rate: BitRate,
-    /// The BSS basic rate set. A MAC ACK or CTS goes at the highest of these
-    /// that is not above the rate of the frame it answers (IEEE 802.11-2012,
-    /// 9.7.6.5.2).
+    /// The BSS basic rate set. A MAC ACK goes at the highest of these that is
+    /// not above the rate of the frame it answers and modulated like it; if
+    /// there is none, at such a mandatory rate (IEEE 802.11-2012, 9.7.6.5.2).
     pub basic_rates: Vec<BitRate>,
     /// What precedes a data frame.
     pub protection: Protection,
@@ -177,7 +177,11 @@ pub enum WifiError {
 }
 
 fn spell(rates: &[BitRate]) -> String {
-    rates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    rates
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl RadioConfig {
@@ -196,9 +200,7 @@ impl RadioConfig {
             return Err(WifiError::RetryLimit);
         }
         match self.errors {
-            FrameErrors::BitErrorRate(rate) if !(0.0..=1.0).contains(&rate) => {
-                Err(WifiError::Errors(rate))
-            }
+            FrameErrors::BitErrorRate(rate) if !(0.0..=1.0).contains(&rate) => Err(WifiError::Errors(rate)),
             FrameErrors::Snr { db } if !db.is_finite() => Err(WifiError::Errors(db)),
             _ => Ok(()),
         }
@@ -212,14 +214,14 @@ impl Default for RadioConfig {
 }
 
 impl WifiConfig {
-    /// The usual settings of `standard`: its highest rate, its mandatory rates
-    /// as the basic rate set, no protection, the long DSSS preamble, and for
+    /// The usual settings of `standard`: its highest rate, the usual basic
+    /// rate set, no protection, the long DSSS preamble, and for
     /// 802.11g a cell without 802.11b stations.
     pub fn new(standard: Standard) -> Self {
         Self {
             standard,
             data_rate: standard.default_data_rate(),
-            basic_rates: standard.mandatory_rates().to_vec(),
+            basic_rates: standard.usual_basic_rates().to_vec(),
             protection: Protection::None,
             protection_rate: standard.default_protection_rate(),
             rts_threshold: 0,
@@ -249,7 +251,10 @@ impl WifiConfig {
         let rates = [self.data_rate, self.protection_rate];
         for &rate in rates.iter().chain(&self.basic_rates) {
             if !self.standard.rates().contains(&rate) {
-                return Err(WifiError::Rate { rate, standard: self.standard });
+                return Err(WifiError::Rate {
+                    rate,
+                    standard: self.standard,
+                });
             }
         }
         let (min, max) = self.contention_window();

@@ -163,7 +163,11 @@ impl Rules {
             left = (left - probability) / (1.0 - probability);
             hit
         };
-        let failure = if deaf { AttemptOutcome::LinkDown } else { AttemptOutcome::Error };
+        let failure = if deaf {
+            AttemptOutcome::LinkDown
+        } else {
+            AttemptOutcome::Error
+        };
         let mut fate = Fate {
             airtime: full,
             outcome: AttemptOutcome::Success,
@@ -216,6 +220,11 @@ struct Fate {
 
 impl Fate {
     fn cut(self, airtime: Span, outcome: AttemptOutcome, wait: Span) -> Self {
-        Self { airtime, outcome, wait, ..self }
+        Self {
+            airtime,
+            outcome,
+            wait,
+            ..self
+        }
     }
 }

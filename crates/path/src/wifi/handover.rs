@@ -21,7 +21,9 @@ impl<P> Medium<P> {
         queued: QueuedFrames,
         out: &mut Vec<MediumEvent<P>>,
     ) {
-        let Some(radio) = self.stations.get(station as usize) else { return };
+        let Some(radio) = self.stations.get(station as usize) else {
+            return;
+        };
         if up != (radio.power != Power::On) {
             return;
         }
@@ -34,7 +36,9 @@ impl<P> Medium<P> {
 
     /// Whether a radio is on; one that does not exist is not.
     pub fn is_up(&self, station: u32) -> bool {
-        self.stations.get(station as usize).is_some_and(|radio| radio.power == Power::On)
+        self.stations
+            .get(station as usize)
+            .is_some_and(|radio| radio.power == Power::On)
     }
 
     fn switch_on(&mut self, now: Time, number: u32) {
@@ -54,13 +58,7 @@ impl<P> Medium<P> {
         }
     }
 
-    fn switch_off(
-        &mut self,
-        now: Time,
-        number: u32,
-        queued: QueuedFrames,
-        out: &mut Vec<MediumEvent<P>>,
-    ) {
+    fn switch_off(&mut self, now: Time, number: u32, queued: QueuedFrames, out: &mut Vec<MediumEvent<P>>) {
         self.stations[number as usize].power = Power::Off(queued);
         self.radios_off += 1;
         let under_way = self.exchange.under_way(now);
@@ -96,7 +94,11 @@ impl<P> Medium<P> {
     /// Drops what `radio` has queued from or for the radio `number`.
     fn flush(&mut self, radio: u32, number: u32, out: &mut Vec<MediumEvent<P>>) {
         let Station { queue, .. } = &mut self.stations[radio as usize];
-        let sending = self.exchange.sendings.iter_mut().find(|sending| sending.from == radio);
+        let sending = self
+            .exchange
+            .sendings
+            .iter_mut()
+            .find(|sending| sending.from == radio);
         let mut sent = sending.map(|sending| (sending.index, sending));
         let frames = std::mem::take(queue);
         for (place, frame) in frames.into_iter().enumerate() {
@@ -112,7 +114,12 @@ impl<P> Medium<P> {
             }
             if let Some(packet) = frame.packet {
                 let reason = DropReason::LinkDown;
-                out.push(MediumEvent::Dropped { from: radio, to, reason, packet });
+                out.push(MediumEvent::Dropped {
+                    from: radio,
+                    to,
+                    reason,
+                    packet,
+                });
             }
         }
     }

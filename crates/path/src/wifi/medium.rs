@@ -12,12 +12,25 @@ use super::exchange::{Exchange, Rules, Sending};
 use super::snr::FrameLoss;
 use super::station::{Frame, Power, Station};
 use super::{
-    AttemptOutcome, FrameClass, MacAttempt, MediumEvent, QueuedFrames, StationAirtime, Timing,
-    WifiConfig,
+    AttemptOutcome, FrameClass, MacAttempt, MediumEvent, QueuedFrames, StationAirtime, Timing, WifiConfig,
 };
 use crate::DropReason;
 
 /// One 802.11 channel; station 0 is the access point, 1..=N are stations.
+///
+/// ```
+/// use lasthop_path::{FrameClass, Medium, MediumEvent, Standard, WifiConfig};
+/// use lasthop_units::Time;
+///
+/// let mut medium = Medium::new(&WifiConfig::new(Standard::G), 1, 1, "wlan");
+/// medium.enqueue(Time::ZERO, 0, 1, FrameClass::Data, 1500, "hello").map_err(|(reason, _)| reason)?;
+/// // The frame takes 254 us, SIFS 10 us, the MAC ACK 34 us.
+/// assert_eq!(medium.next_deadline(), Time::from_ns(298_000));
+/// let mut events = Vec::new();
+/// medium.on_timer(medium.next_deadline(), &mut events);
+/// assert_eq!(events, [MediumEvent::Delivered { from: 0, to: 1, packet: "hello" }]);
+/// # Ok::<(), lasthop_path::DropReason>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Medium<P> {
     pub(super) rules: Rules,
@@ -143,7 +156,9 @@ impl<P> Medium<P> {
     /// Frames queued at a radio, counting the one being sent; 0 for one that
     /// does not exist.
     pub fn queue_len(&self, station: u32) -> usize {
-        self.stations.get(station as usize).map_or(0, |station| station.queue.len())
+        self.stations
+            .get(station as usize)
+            .map_or(0, |station| station.queue.len())
     }
 
     /// What each radio did with the medium so far, the access point first.
@@ -169,8 +184,7 @@ impl<P> Medium<P> {
     /// Whether frames from `from` to `to` may be sent.
     fn may_send(&self, from: u32, to: u32) -> bool {
         self.radios_off == 0
-            || (self.stations[from as usize].sendable(true)
-                && self.stations[to as usize].sendable(false))
+            || (self.stations[from as usize].sendable(true) && self.stations[to as usize].sendable(false))
     }
 
     /// Place in the queue of the frame a radio sends next. While a radio is
@@ -281,8 +295,11 @@ impl<P> Medium<P> {
         for &number in &self.active {
             let station = &mut self.stations[number as usize];
             let resume = station.resume(self.idle_period, self.access_from);
-            let passed =
-                if resume == self.access_from { common } else { slots(resume, start, slot) };
+            let passed = if resume == self.access_from {
+                common
+            } else {
+                slots(resume, start, slot)
+            };
             station.counter -= passed.min(station.counter);
         }
     }
@@ -304,7 +321,14 @@ impl<P> Medium<P> {
 
     /// Deals with one sender's frame after its transmission (9.3.4.4).
     fn conclude(&mut self, end: Time, sending: &Sending, out: &mut Vec<MediumEvent<P>>) {
-        let &Sending { from, to, index, airtime, outcome, .. } = sending;
+        let &Sending {
+            from,
+            to,
+            index,
+            airtime,
+            outcome,
+            ..
+        } = sending;
         let station = &mut self.stations[from as usize];
         station.set_resume(self.idle_period, sending.resume);
         station.draw_luck();
@@ -355,7 +379,12 @@ impl<P> Medium<P> {
             }
             if let Some(packet) = packet {
                 let reason = DropReason::RetryLimit;
-                out.push(MediumEvent::Dropped { from, to, reason, packet });
+                out.push(MediumEvent::Dropped {
+                    from,
+                    to,
+                    reason,
+                    packet,
+                });
             }
             station.last_done = end;
             station.window = self.window.0;

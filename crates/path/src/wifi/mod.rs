@@ -10,9 +10,7 @@ mod standard;
 mod station;
 mod timing;
 
-pub use config::{
-    FrameClass, FrameErrors, Protection, QueuedFrames, RadioConfig, WifiConfig, WifiError,
-};
+pub use config::{FrameClass, FrameErrors, Protection, QueuedFrames, RadioConfig, WifiConfig, WifiError};
 pub use events::{AttemptOutcome, MacAttempt, MediumEvent, StationAirtime};
 pub use medium::Medium;
 pub use standard::Standard;

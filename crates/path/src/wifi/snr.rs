@@ -30,9 +30,8 @@ pub(super) struct FrameLoss {
 
 impl FrameLoss {
     pub(super) fn new(errors: FrameErrors, timing: &Timing) -> Self {
-        let spoilt = |bytes: u32, rate| {
-            loss_probability(bit_error_rate(errors, rate), 8.0 * f64::from(bytes))
-        };
+        let spoilt =
+            |bytes: u32, rate| loss_probability(bit_error_rate(errors, rate), 8.0 * f64::from(bytes));
         Self {
             data_bit_error_rate: bit_error_rate(errors, timing.data_rate()),
             ack: spoilt(Timing::ACK_BYTES, timing.ack_rate),
@@ -105,8 +104,11 @@ const HALF: Code = Code {
     free_distance: 10,
     weights: &[36.0, 0.0, 211.0, 0.0, 1404.0, 0.0, 11633.0],
 };
-const TWO_THIRDS: Code =
-    Code { inputs: 2.0, free_distance: 6, weights: &[3.0, 70.0, 285.0, 1276.0, 6160.0, 27128.0] };
+const TWO_THIRDS: Code = Code {
+    inputs: 2.0,
+    free_distance: 6,
+    weights: &[3.0, 70.0, 285.0, 1276.0, 6160.0, 27128.0],
+};
 const THREE_QUARTERS: Code = Code {
     inputs: 3.0,
     free_distance: 5,
@@ -149,10 +151,18 @@ fn dsss(snr: f64, rate: BitRate) -> f64 {
         }
         _ => {
             // (codewords at that distance, share of the full distance)
-            let spectrum =
-                [(24.0, 4.0), (16.0, 6.0), (174.0, 8.0), (16.0, 10.0), (24.0, 12.0), (1.0, 16.0)];
-            let error =
-                spectrum.iter().map(|(n, d)| n * q((per_codeword * d / 16.0).sqrt())).sum();
+            let spectrum = [
+                (24.0, 4.0),
+                (16.0, 6.0),
+                (174.0, 8.0),
+                (16.0, 10.0),
+                (24.0, 12.0),
+                (1.0, 16.0),
+            ];
+            let error = spectrum
+                .iter()
+                .map(|(n, d)| n * q((per_codeword * d / 16.0).sqrt()))
+                .sum();
             bit_of_codeword(error, 8)
         }
     }
@@ -162,11 +172,22 @@ fn dsss(snr: f64, rate: BitRate) -> f64 {
 /// (Chebyshev fit of Press et al., Numerical Recipes, 6.2).
 fn erfc(x: f64) -> f64 {
     const FIT: [f64; 10] = [
-        -1.265_512_23, 1.000_023_68, 0.374_091_96, 0.096_784_18, -0.186_288_06, 0.278_868_07,
-        -1.135_203_98, 1.488_515_87, -0.822_152_23, 0.170_872_77,
+        -1.265_512_23,
+        1.000_023_68,
+        0.374_091_96,
+        0.096_784_18,
+        -0.186_288_06,
+        0.278_868_07,
+        -1.135_203_98,
+        1.488_515_87,
+        -0.822_152_23,
+        0.170_872_77,
     ];
     let t = 1.0 / (1.0 + 0.5 * x);
-    let polynomial = FIT.iter().rev().fold(0.0, |sum, coefficient| sum * t + coefficient);
+    let polynomial = FIT
+        .iter()
+        .rev()
+        .fold(0.0, |sum, coefficient| sum * t + coefficient);
     t * (-x * x + polynomial).exp()
 }
 
@@ -187,7 +208,12 @@ mod tests {
 
     #[test]
     fn the_error_function_meets_tabulated_values() {
-        for (x, expected) in [(0.0, 1.0), (0.5, 0.479_500_1), (1.0, 0.157_299_2), (3.0, 2.209_05e-5)] {
+        for (x, expected) in [
+            (0.0, 1.0),
+            (0.5, 0.479_500_1),
+            (1.0, 0.157_299_2),
+            (3.0, 2.209_05e-5),
+        ] {
             assert!((erfc(x) / expected - 1.0).abs() < 1e-5, "erfc({x}) = {}", erfc(x));
         }
     }
@@ -196,8 +222,13 @@ mod tests {
     fn loss_falls_with_the_ratio_and_grows_with_the_rate() {
         let ofdm = [6.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0];
         for rate in ofdm {
-            let losses: Vec<f64> = (0..60).map(|half| frame_loss(f64::from(half) / 2.0, rate)).collect();
-            assert!(losses.windows(2).all(|pair| pair[0] >= pair[1]), "{rate}: {losses:?}");
+            let losses: Vec<f64> = (0..60)
+                .map(|half| frame_loss(f64::from(half) / 2.0, rate))
+                .collect();
+            assert!(
+                losses.windows(2).all(|pair| pair[0] >= pair[1]),
+                "{rate}: {losses:?}"
+            );
             assert!(losses[0] > 0.9 && losses[59] < 1e-6, "{rate}: {losses:?}");
         }
         for pair in ofdm.windows(2) {
@@ -213,7 +244,9 @@ mod tests {
     #[test]
     fn each_rate_has_its_threshold() {
         let threshold = |rate| {
-            (0..400).map(|step| f64::from(step) / 10.0 - 10.0).find(|&db| frame_loss(db, rate) < 0.5)
+            (0..400)
+                .map(|step| f64::from(step) / 10.0 - 10.0)
+                .find(|&db| frame_loss(db, rate) < 0.5)
         };
         let near = |rate, low, high| {
             let db = threshold(rate).unwrap();

@@ -44,9 +44,21 @@ const ERP: [BitRate; 12] = kbps([
 const BASIC_DSSS: [BitRate; 2] = kbps([1_000, 2_000]);
 const BASIC_OFDM: [BitRate; 3] = kbps([6_000, 12_000, 24_000]);
 
+/// The mandatory rates of each modulation (17.1, 18.2.2.3, 19.1.2), ascending.
+pub(crate) const fn mandatory_rates(modulation: Modulation) -> &'static [BitRate] {
+    match modulation {
+        Modulation::Dsss => &DSSS,
+        Modulation::Ofdm => &BASIC_OFDM,
+    }
+}
+
 /// The modulation of `rate`: the DSSS/CCK and OFDM rates do not overlap.
 pub(crate) fn modulation(rate: BitRate) -> Modulation {
-    if DSSS.contains(&rate) { Modulation::Dsss } else { Modulation::Ofdm }
+    if DSSS.contains(&rate) {
+        Modulation::Dsss
+    } else {
+        Modulation::Ofdm
+    }
 }
 
 impl Standard {
@@ -62,7 +74,7 @@ impl Standard {
     /// The usual basic rate set. OFDM: the mandatory 6, 12, 24 Mbit/s
     /// (18.2.2.3, 19.1.2). DSSS: 1 and 2 Mbit/s, which every clause 16 station
     /// has too.
-    pub const fn mandatory_rates(self) -> &'static [BitRate] {
+    pub const fn usual_basic_rates(self) -> &'static [BitRate] {
         match self {
             Self::B => &BASIC_DSSS,
             Self::A | Self::G => &BASIC_OFDM,
@@ -140,7 +152,12 @@ mod tests {
             let rates = standard.rates();
             assert!(rates.contains(&standard.default_data_rate()));
             assert!(rates.contains(&standard.default_protection_rate()));
-            assert!(standard.mandatory_rates().iter().all(|rate| rates.contains(rate)));
+            assert!(
+                standard
+                    .usual_basic_rates()
+                    .iter()
+                    .all(|rate| rates.contains(rate))
+            );
         }
     }
 }

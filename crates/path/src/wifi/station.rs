@@ -115,7 +115,11 @@ impl<P> Station<P> {
     /// `common`.
     #[inline]
     pub(super) fn resume(&self, idle_period: u64, common: Time) -> Time {
-        if self.special.0 == idle_period { self.special.1 } else { common }
+        if self.special.0 == idle_period {
+            self.special.1
+        } else {
+            common
+        }
     }
 
     /// Makes it count down from `resume` in idle period `idle_period`.

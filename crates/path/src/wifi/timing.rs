@@ -2,7 +2,7 @@
 
 use lasthop_units::{BitRate, Span};
 
-use super::standard::{Modulation, modulation};
+use super::standard::{Modulation, mandatory_rates, modulation};
 use super::{Protection, Standard, WifiConfig};
 
 /// MAC header (24) and FCS (4) of a data frame (8.3.2; three addresses).
@@ -23,7 +23,9 @@ pub struct Timing {
     /// Idle time before backoff counts down: SIFS + 2 slots (9.3.7).
     pub difs: Span,
     /// The same after a frame that could not be understood: SIFS + DIFS + an
-    /// ACK at the lowest mandatory rate (9.3.7).
+    /// ACK at the lowest mandatory rate (9.3.7) of the data rate's modulation.
+    /// For ERP-OFDM that is 6 Mbit/s: 802.11-2012 read to the letter says 1,
+    /// which would keep bystanders silent for 342 µs in a cell without DSSS.
     pub eifs: Span,
     /// A MAC ACK, at the basic rate that answers a data frame.
     pub ack: Span,
@@ -56,7 +58,7 @@ impl Timing {
         let sifs = standard.sifs();
         let difs = sifs + slot * 2;
         let ack_rate = answer_rate(config.data_rate, &config.basic_rates);
-        let lowest = standard.mandatory_rates()[0];
+        let lowest = mandatory_rates(modulation(config.data_rate))[0];
         let frame = |bytes, rate| frame_time(standard, short, bytes, rate);
         let timeout = |rate| sifs + slot + rx_start_delay(standard, short, rate);
         // Without protection the rate of its frames must not matter.
@@ -98,15 +100,15 @@ impl Timing {
     }
 }
 
-/// The rate of a control response: the highest basic rate not above the rate
-/// answered, of the same modulation class if there is one (9.7.6.5.2); else
-/// the lowest basic rate.
+/// The rate of a control response (9.7.6.5.2): the highest basic rate that is
+/// not above the rate answered and of the same modulation; if there is none,
+/// the highest mandatory rate of that kind.
 fn answer_rate(answered: BitRate, basic: &[BitRate]) -> BitRate {
-    let below = |rate: &&BitRate| **rate <= answered;
-    let alike = |rate: &&BitRate| modulation(**rate) == modulation(answered);
-    let best = basic.iter().filter(below).filter(alike).max();
-    let best = best.or_else(|| basic.iter().filter(below).max());
-    best.or_else(|| basic.iter().min()).copied().unwrap_or(answered)
+    let class = modulation(answered);
+    let fits = |rate: &&BitRate| **rate <= answered && modulation(**rate) == class;
+    let best = basic.iter().filter(fits).max();
+    let best = best.or_else(|| mandatory_rates(class).iter().filter(fits).max());
+    best.copied().unwrap_or(answered)
 }
 
 /// Air time of `bytes` MPDU bytes at `rate`.
@@ -132,7 +134,11 @@ fn frame_time(standard: Standard, short_preamble: bool, bytes: u32, rate: BitRat
 }
 
 fn dsss_preamble_us(short: bool, rate: BitRate) -> u64 {
-    if short && rate.as_bps() > 1_000_000 { 96 } else { 192 }
+    if short && rate.as_bps() > 1_000_000 {
+        96
+    } else {
+        192
+    }
 }
 
 /// aPHY-RX-START-Delay: the DSSS preamble and header; 25 µs for OFDM
@@ -204,7 +210,9 @@ mod tests {
         assert_eq!(answer_rate(mbps(54), &mixed), mbps(12));
         assert_eq!(answer_rate(mbps(9), &mixed), mbps(6));
         assert_eq!(answer_rate(mbps(11), &mixed), mbps(11));
-        assert_eq!(answer_rate(mbps(54), &mixed[..3]), mbps(11));
-        assert_eq!(answer_rate(mbps(6), &[mbps(24)]), mbps(24));
+        // Without a basic rate of the kind, a mandatory one serves.
+        assert_eq!(answer_rate(mbps(54), &mixed[..3]), mbps(24));
+        assert_eq!(answer_rate(mbps(6), &[mbps(24)]), mbps(6));
+        assert_eq!(answer_rate(mbps(11), &[mbps(6)]), mbps(11));
     }
 }

@@ -39,7 +39,8 @@ pub fn saturate(config: &WifiConfig, stations: u32, wire_bytes: u32, lasts: Span
     let end = Time::ZERO + lasts;
     for station in 1..=stations {
         for packet in 0..4 {
-            medium.enqueue(Time::ZERO, station, 0, FrameClass::Data, wire_bytes, packet).unwrap();
+            let refused = medium.enqueue(Time::ZERO, station, 0, FrameClass::Data, wire_bytes, packet);
+            assert_eq!(refused, Ok(()));
         }
     }
     while medium.next_deadline() <= end {
@@ -57,8 +58,17 @@ pub fn saturate(config: &WifiConfig, stations: u32, wire_bytes: u32, lasts: Span
                 }
                 MediumEvent::Attempt(_) => continue,
             };
-            medium.enqueue(now, from, 0, FrameClass::Data, wire_bytes, 0).unwrap();
+            assert_eq!(
+                medium.enqueue(now, from, 0, FrameClass::Data, wire_bytes, 0),
+                Ok(())
+            );
         }
     }
-    Saturation { delivered, dropped, lasted: lasts, airtime: medium.airtime().to_vec(), busy: medium.busy() }
+    Saturation {
+        delivered,
+        dropped,
+        lasted: lasts,
+        airtime: medium.airtime().to_vec(),
+        busy: medium.busy(),
+    }
 }

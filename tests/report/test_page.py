@@ -1,0 +1,160 @@
+"""The page as text: complete, escaped, alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lasthop.errors import LasthopError
+from lasthop.report import ReportInput, Variant, path_from_scenario, render_report, write_figure
+from lasthop.report.diagram import describe_path, draw_path
+from lasthop.report.page import published_sentence, verdict_kind
+
+from . import synthetic
+
+
+def embedded(html: str) -> dict[str, object]:
+    found = re.search(r'id="report-data">(.*?)</script>', html, re.DOTALL)
+    assert found is not None
+    data: dict[str, object] = json.loads(found.group(1))
+    return data
+
+
+def test_same_input_gives_the_same_bytes(toy: ReportInput) -> None:
+    assert render_report(toy) == render_report(toy)
+
+
+def test_names_cannot_break_out_of_the_page(toy: ReportInput) -> None:
+    evil = '</script><script>alert("x")</script>'
+    report = replace(toy, title=evil, scenario_text=evil, notes=[evil])
+    html = render_report(report)
+    assert evil not in html
+    embedded(html)
+
+
+def test_page_names_no_outside_resource(page_file: Path) -> None:
+    html = page_file.read_text(encoding="utf-8")
+    assert not re.search(r'<(script|link|img|iframe)[^>]*(src|href)="https?:', html)
+    assert "default-src 'none'" in html
+
+
+def test_report_of_nothing_is_still_a_page() -> None:
+    empty = ReportInput(
+        title="Nothing",
+        metrics=pl.DataFrame(schema={"variant": pl.String, "seed": pl.Int64, "engine": pl.String}),
+        variants=[],
+    )
+    html = render_report(empty)
+    assert "no finished runs" in html
+    assert "plotly.js" not in html
+
+
+def test_published_rows_carry_verdict_chips(page_file: Path) -> None:
+    html = page_file.read_text(encoding="utf-8")
+    assert "✓ agrees" in html
+    assert "✗ differs" in html
+    assert (verdict_kind("agrees"), verdict_kind("disagrees"), verdict_kind("close")) == (
+        "good",
+        "bad",
+        "neutral",
+    )
+
+
+def test_distance_from_published_is_a_median() -> None:
+    # |3.05/3.12 - 1| = 2.2 %, |2.31/2.49 - 1| = 7.2 %, |2.80/2.35 - 1| = 19 %.
+    assert "7.2\N{NO-BREAK SPACE}%; 2 of 3 numbers" in published_sentence(synthetic.published())
+
+
+def test_path_is_read_from_the_scenario() -> None:
+    path = path_from_scenario(synthetic.SCENARIO, {"divacks": "12"})
+    assert path is not None
+    text = describe_path(path)
+    assert text.startswith(
+        "server — wire wire (100 Mbit/s · 125 ms, queue 1000 packets, loses 0.001 of packets)"
+    )
+    assert "access point — Wi-Fi wlan (802.11g · 54 Mbit/s, queue 100 packets)" in text
+    assert text.endswith("client with divacks")
+
+
+def test_agents_stand_at_their_place() -> None:
+    scenario = """
+        hosts = { server = {}, client = { count = 3 } }
+        path = [{ name = "core", type = "wired", rate = "10 Mbit/s" }, { name = "gateway", type = "node" },
+                { name = "air", type = "wifi", standard = "b" }]
+        agents = [{ at = "gateway", type = "snoop" }, { at = "air", type = "cache" }]
+    """
+    path = path_from_scenario(scenario)
+    assert path is not None
+    text = describe_path(path)
+    assert "gateway with snoop" in text
+    assert "access point with cache" in text
+    assert text.endswith("client × 3")
+    for orientation in ("horizontal", "vertical"):
+        svg = draw_path(path, "vertical" if orientation == "vertical" else "horizontal")
+        assert svg.count('class="badge"') == 2
+        assert svg.count('class="icon"') == 4
+
+
+def test_broken_scenario_draws_no_path() -> None:
+    assert path_from_scenario("not toml [") is None
+    assert path_from_scenario("") is None
+
+
+def test_many_variants_are_capped_and_named(toy: ReportInput) -> None:
+    names = [f"v{i:02}" for i in range(20)]
+    rows = [
+        {"variant": n, "seed": 1, "engine": "sim", "transfer_time_s": 1.0 + i} for i, n in enumerate(names)
+    ]
+    assert toy.load_trace is not None
+    trace = toy.load_trace(next(iter(toy.cells())))
+    report = replace(
+        toy,
+        metrics=pl.DataFrame(rows),
+        variants=[Variant(n) for n in names],
+        load_trace=lambda _: trace,
+        traced=(),
+    )
+    html = render_report(report)
+    series = embedded(html)["series"]
+    assert isinstance(series, list)
+    assert len(series) == 12
+    assert "8 further variants not drawn here" in html
+
+
+@pytest.mark.parametrize("kind", ["sequence", "cwnd", "ack-rate", "distribution"])
+@pytest.mark.parametrize(("suffix", "magic"), [(".pdf", b"%PDF"), (".svg", b"<?xml"), (".png", b"\x89PNG")])
+def test_figures_are_vector_files_of_equal_bytes(
+    toy: ReportInput, tmp_path: Path, kind: str, suffix: str, magic: bytes
+) -> None:
+    pytest.importorskip("matplotlib")
+    first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
+    write_figure(toy, first, kind)  # type: ignore[arg-type]
+    write_figure(toy, second, kind)  # type: ignore[arg-type]
+    assert first.read_bytes().startswith(magic)
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("file", "choice", "message"),
+    [
+        ("f.gif", {}, "must end in one of .pdf, .svg, .png"),
+        ("f.pdf", {"variant": "nobody"}, "no variant 'nobody'; there are: legacy"),
+        ("f.pdf", {"seed": 99}, "no seed 99 of 'legacy'; there are: 1, 2"),
+    ],
+)
+def test_impossible_figures_say_why(
+    toy: ReportInput, tmp_path: Path, file: str, choice: dict[str, object], message: str
+) -> None:
+    with pytest.raises(LasthopError, match=re.escape(message)):
+        write_figure(toy, tmp_path / file, **choice)  # type: ignore[arg-type]
+
+
+def test_figure_of_an_unrecorded_cell_names_the_lack(toy: ReportInput, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    with pytest.raises(LasthopError, match="neither samples nor packets were recorded"):
+        write_figure(replace(toy, traced=()), tmp_path / "f.pdf", seed=9)

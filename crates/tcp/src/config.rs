@@ -101,8 +101,10 @@ named_enum! {
     pub enum AckCountingKind {
         /// Every ACK of new data counts as one segment, however little it acknowledges.
         PerAck = "per-ack",
-        /// Whole segments acknowledged are counted (Linux).
+        /// Whole segments acknowledged are counted (Linux since 3.x).
         PerSegment = "per-segment",
+        /// Every ACK that completes at least one segment counts as one (Linux 2.6).
+        PerAckOfSegment = "per-ack-of-segment",
         /// Bytes acknowledged are counted, at most a limit per ACK (RFC 3465).
         PerByte = "per-byte",
     }
@@ -117,6 +119,9 @@ pub enum AckCounting {
     /// Whole segments acknowledged are counted; parts of one count with the
     /// ACK that completes it.
     PerSegment,
+    /// Every ACK that completes at least one whole segment counts as one
+    /// segment, however many it acknowledges.
+    PerAckOfSegment,
     /// Bytes acknowledged are counted, in slow start at most `limit_segments`
     /// segments' worth per ACK (RFC 3465's L).
     PerByte {
@@ -131,6 +136,7 @@ impl AckCounting {
         AckCountingKind::from_name(name).map(|kind| match kind {
             AckCountingKind::PerAck => Self::PerAck,
             AckCountingKind::PerSegment => Self::PerSegment,
+            AckCountingKind::PerAckOfSegment => Self::PerAckOfSegment,
             AckCountingKind::PerByte => Self::PerByte { limit_segments: 2 },
         })
     }
@@ -140,6 +146,7 @@ impl AckCounting {
         match self {
             Self::PerAck => AckCountingKind::PerAck,
             Self::PerSegment => AckCountingKind::PerSegment,
+            Self::PerAckOfSegment => AckCountingKind::PerAckOfSegment,
             Self::PerByte { .. } => AckCountingKind::PerByte,
         }
     }
@@ -160,6 +167,8 @@ named_enum! {
     pub enum IdleRestart {
         /// Nothing.
         Off = "off",
+        /// Back to one segment (ns-2's `slow_start_restart_`).
+        OneSegment = "one-segment",
         /// Back to the initial window (RFC 5681 section 4.1).
         InitialWindow = "initial-window",
         /// Halved for every RTO of pause, never below the initial window
@@ -220,6 +229,9 @@ pub struct RtoConfig {
     pub estimator: RttEstimator,
     /// The clock round-trip times are measured with; zero is exact.
     pub tick: Span,
+    /// Where that clock's ticks lie; matters to [`RttEstimator::Ticks`] only. ns-2
+    /// draws it at random for each run.
+    pub tick_phase: Span,
     /// The timer goes off only at multiples of this (BSD's 500 ms heartbeat); zero is exact.
     pub heartbeat: Span,
     /// Largest back-off factor; 2^n after n timeouts until then.
@@ -332,9 +344,18 @@ pub struct AutoTuning {
     /// Announce at most a slowly growing share of the window (`rcv_ssthresh`),
     /// not the whole buffer.
     pub clamp: bool,
+    /// Segments announced before the first data when `clamp` is set: 4 in Linux
+    /// 2.6, 44 (64240 bytes) today.
+    pub initial_segments: u32,
 }
 
 impl AutoTuning {
+    /// Segments of head start given on top of twice a round trip's data
+    /// (`tcp_rcv_space_adjust` since Linux 3.x; before that there were none).
+    pub(crate) const fn headroom_segments(&self) -> u64 {
+        if self.initial_segments > 4 { 16 } else { 0 }
+    }
+
     /// Payload bytes a buffer of `memory` bytes is announced as.
     pub const fn window_of(&self, memory: u64) -> u64 {
         if self.adv_win_scale > 0 {

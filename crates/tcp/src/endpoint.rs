@@ -1,114 +1,360 @@
-//! One end of a TCP connection.
+//! One end of a TCP connection: the driver's interface, and the order in which
+//! a segment's parts are dealt with (RFC 9293 section 3.10).
 
 use std::sync::Arc;
 
-use lasthop_units::{Span, Time};
+use lasthop_units::Time;
 
 use crate::config::Config;
-use crate::segment::Segment;
+use crate::receiver::Receiver;
+use crate::segment::{Flags, Segment};
+use crate::sender::{Context, Sender};
+use crate::state::{Role, State};
 use crate::stats::{Metrics, Stats};
 
-/// Who opens the connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Sends the first SYN.
-    Active,
-    /// Waits for it.
-    Passive,
-}
-
-/// Connection states (RFC 9293 section 3.3.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// No connection, or no longer.
-    Closed,
-    /// Waiting for a SYN.
-    Listen,
-    /// SYN sent.
-    SynSent,
-    /// SYN received, SYN-ACK sent.
-    SynReceived,
-    /// Open.
-    Established,
-    /// Own FIN sent, not acknowledged.
-    FinWait1,
-    /// Own FIN acknowledged.
-    FinWait2,
-    /// The peer's FIN received.
-    CloseWait,
-    /// Both FINs sent, own one not acknowledged.
-    Closing,
-    /// Both FINs sent, the peer's first.
-    LastAck,
-    /// Waiting for stray segments to die.
-    TimeWait,
-}
-
 /// One end of a TCP connection.
+///
+/// A driver hands in segments ([`Self::on_segment`]), the passing of time
+/// ([`Self::on_deadline`]) and the application's wishes, and after each of them
+/// takes out segments with [`Self::poll_transmit`] until there are none, and
+/// reads [`Self::next_deadline`]. Payload bytes never pass through here; the
+/// driver finds them by stream offset.
+///
+/// ```
+/// use std::sync::Arc;
+/// use lasthop_tcp::{Endpoint, Personality, Role};
+/// use lasthop_units::Time;
+///
+/// let config = Arc::new(Personality::by_name("linux-6").unwrap().config);
+/// let mut client = Endpoint::new(Arc::clone(&config), Role::Active, 1);
+/// let mut server = Endpoint::new(config, Role::Passive, 7);
+/// let now = Time::ZERO;
+/// client.connect(now);
+/// client.send(now, 5000);
+/// loop {
+///     let mut quiet = true;
+///     while let Some(segment) = client.poll_transmit(now) {
+///         server.on_segment(now, &segment);
+///         quiet = false;
+///     }
+///     while let Some(segment) = server.poll_transmit(now) {
+///         client.on_segment(now, &segment);
+///         quiet = false;
+///     }
+///     if quiet {
+///         break;
+///     }
+/// }
+/// assert_eq!(server.received_bytes(), 5000);
+/// ```
 #[derive(Debug)]
 pub struct Endpoint {
-    config: Arc<Config>,
-    state: State,
-    stats: Stats,
+    pub(crate) config: Arc<Config>,
+    pub(crate) role: Role,
+    pub(crate) state: State,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    pub(crate) stats: Stats,
     deadline: Time,
+    pub(crate) time_wait_until: Time,
+    /// A SYN or SYN-ACK is to be sent.
+    pub(crate) syn_due: bool,
+    pub(crate) timestamps: bool,
+    pub(crate) sack: bool,
+    pub(crate) gave_up: bool,
+    pub(crate) was_reset: bool,
 }
 
-#[allow(missing_docs, unused_variables, clippy::unused_self, clippy::needless_pass_by_value)]
 impl Endpoint {
+    /// An endpoint with `isn` as its initial sequence number. A passive one
+    /// listens at once; an active one waits for [`Self::connect`].
     pub fn new(config: Arc<Config>, role: Role, isn: u32) -> Self {
-        let state = if role == Role::Active { State::Closed } else { State::Listen };
-        Self { config, state, stats: Stats::default(), deadline: Time::MAX }
+        let sender = Sender::new(&config, isn);
+        let receiver = Receiver::new(&config);
+        Self {
+            config,
+            role,
+            state: if role == Role::Active { State::Closed } else { State::Listen },
+            sender,
+            receiver,
+            stats: Stats::default(),
+            deadline: Time::MAX,
+            time_wait_until: Time::MAX,
+            syn_due: false,
+            timestamps: false,
+            sack: false,
+            gave_up: false,
+            was_reset: false,
+        }
     }
-    pub fn connect(&mut self, now: Time) {}
-    pub fn send(&mut self, now: Time, bytes: u64) {}
-    pub fn close(&mut self, now: Time) {}
-    pub fn on_segment(&mut self, now: Time, segment: &Segment) {}
+
+    /// Opens the connection; only an active endpoint does, and only once.
+    pub fn connect(&mut self, now: Time) {
+        if self.role == Role::Active && self.state == State::Closed && self.sender.max == 0 && !self.gave_up {
+            self.state = State::SynSent;
+            self.syn_due = true;
+            self.timestamps = self.config.timestamps;
+            self.refresh(now);
+        }
+    }
+
+    /// The application appends `bytes` bytes to its stream; before the
+    /// handshake is over they wait. Ignored after [`Self::close`].
+    pub fn send(&mut self, _now: Time, bytes: u64) {
+        if !self.sender.fin_queued {
+            self.sender.queue(bytes);
+        }
+    }
+
+    /// The application is done sending: a FIN follows the queued bytes.
+    pub fn close(&mut self, now: Time) {
+        match self.state {
+            State::Closed | State::TimeWait => {}
+            State::Listen => self.state = State::Closed,
+            State::SynSent if self.sender.end == 1 => self.shut(),
+            _ => {
+                self.sender.fin_queued = true;
+                self.sender.burst = u32::MAX;
+            }
+        }
+        self.refresh(now);
+    }
+
+    /// A segment arrived.
+    pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        match self.state {
+            State::Closed => {}
+            State::Listen => self.on_listen(now, segment),
+            State::SynSent => self.on_syn_sent(now, segment),
+            _ => self.on_synchronized(now, segment),
+        }
+        self.refresh(now);
+    }
+
+    /// When [`Self::on_deadline`] is to be called next; `Time::MAX` for never.
+    /// May move either way after any other call; being called early is harmless.
     pub const fn next_deadline(&self) -> Time {
         self.deadline
     }
-    pub fn on_deadline(&mut self, now: Time) {}
+
+    /// Time has passed.
+    pub fn on_deadline(&mut self, now: Time) {
+        if now < self.deadline {
+            return;
+        }
+        if now >= self.time_wait_until {
+            self.shut();
+        }
+        self.receiver.on_deadline(now);
+        if now >= self.sender.deadline {
+            let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+            let alive = self.sender.on_timer(&mut cx);
+            if !alive {
+                self.gave_up = true;
+                self.shut();
+            } else if self.sender.una == 0 {
+                self.syn_due = true;
+                self.sender.deadline = Time::MAX;
+            }
+        }
+        self.refresh(now);
+    }
+
+    /// The next segment to put on the wire, if any. Call until `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        let segment = self.next_segment(now);
+        self.refresh(now);
+        segment
+    }
+
+    fn next_segment(&mut self, now: Time) -> Option<Segment> {
+        if self.syn_due {
+            return Some(self.syn(now));
+        }
+        if self.state.may_send() {
+            let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+            if let Some(chunk) = self.sender.next_chunk(&mut cx) {
+                return Some(self.data_segment(now, chunk));
+            }
+            if std::mem::take(&mut self.sender.probe_now) {
+                return Some(self.probe(now));
+            }
+        }
+        if self.receiver.wants_ack() && self.state.is_synchronized() {
+            return Some(self.pure_ack(now));
+        }
+        let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+        self.sender.guard_against_stall(&mut cx);
         None
     }
-    pub fn consume(&mut self, now: Time, bytes: u64) {}
+
+    /// The application reads `bytes` bytes; needed only without `auto_read`.
+    pub fn consume(&mut self, now: Time, bytes: u64) {
+        self.receiver.consume(&self.config, now, bytes);
+    }
+
+    /// Bytes received in order that the application has not read.
     pub fn readable_bytes(&self) -> u64 {
-        0
+        self.receiver.readable_bytes()
     }
+
+    /// Bytes received in order since the start of the stream.
     pub fn received_bytes(&self) -> u64 {
-        0
+        self.receiver.received_bytes()
     }
+
+    /// Own payload bytes the peer has acknowledged.
     pub fn acked_bytes(&self) -> u64 {
-        0
+        self.sender.acked_bytes()
     }
-    pub fn state(&self) -> State {
+
+    /// Bytes the application has handed over so far.
+    pub fn queued_bytes(&self) -> u64 {
+        self.sender.end - 1
+    }
+
+    /// Connection state.
+    pub const fn state(&self) -> State {
         self.state
     }
-    pub fn peer_closed(&self) -> bool {
-        false
+
+    /// Whether the peer has closed its stream and all of it has arrived.
+    pub const fn peer_closed(&self) -> bool {
+        self.receiver.fin_received()
     }
+
+    /// Whether data flows both ways.
     pub fn is_established(&self) -> bool {
         self.state == State::Established
     }
+
+    /// Whether there is no connection (any more).
     pub fn is_closed(&self) -> bool {
         self.state == State::Closed
     }
+
+    /// Whether the connection was given up after too many timeouts.
+    pub const fn gave_up(&self) -> bool {
+        self.gave_up
+    }
+
+    /// Whether the peer reset the connection.
+    pub const fn was_reset(&self) -> bool {
+        self.was_reset
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The sender's state.
     pub fn metrics(&self) -> Metrics {
+        let sender = &self.sender;
+        let ssthresh = sender.window.ssthresh();
+        let offset = |at: u64| at.min(sender.end).saturating_sub(1);
         Metrics {
-            cwnd_bytes: 0.0,
-            ssthresh_bytes: None,
-            rwnd_bytes: 0,
-            srtt: None,
-            rto: Span::ZERO,
-            in_flight_bytes: 0,
-            snd_una_bytes: 0,
-            snd_nxt_bytes: 0,
+            cwnd_bytes: sender.window.bytes_f64(),
+            ssthresh_bytes: (ssthresh != crate::congestion::Window::NO_SSTHRESH).then_some(ssthresh),
+            rwnd_bytes: sender.peer_window,
+            srtt: sender.rto.srtt(&self.config.rto),
+            rto: sender.rto.timeout(&self.config.rto),
+            in_flight_bytes: sender.in_flight(),
+            snd_una_bytes: offset(sender.una),
+            snd_nxt_bytes: offset(sender.max),
             state: self.state,
         }
     }
-    pub fn stats(&self) -> &Stats {
+
+    /// Counters.
+    pub const fn stats(&self) -> &Stats {
         &self.stats
     }
+
+    /// Bytes of the IP packet that carries `segment` as this stack counts them.
+    /// ns-2 counts 40 header bytes and 8 for each SACK block.
     pub fn wire_bytes(&self, segment: &Segment) -> u32 {
-        self.config.header_bytes.map_or_else(|| segment.ipv4_bytes(), |h| h + segment.payload_bytes)
+        match self.config.header_bytes {
+            None => segment.ipv4_bytes(),
+            Some(header) => header + segment.payload_bytes + 8 * segment.sack.len() as u32,
+        }
+    }
+
+    /// The connection is over.
+    pub(crate) fn shut(&mut self) {
+        self.state = State::Closed;
+        self.syn_due = false;
+        self.time_wait_until = Time::MAX;
+        self.sender.deadline = Time::MAX;
+        self.sender.timer = crate::sender::Timer::Off;
+    }
+
+    /// Keeps the cached deadline and counters in step with both halves.
+    fn refresh(&mut self, _now: Time) {
+        self.deadline = if self.state == State::Closed {
+            Time::MAX
+        } else {
+            self.sender.deadline.min(self.receiver.deadline()).min(self.time_wait_until)
+        };
+    }
+
+    fn on_synchronized(&mut self, now: Time, segment: &Segment) {
+        if segment.flags.bits() & (Flags::SYN.bits() | Flags::RST.bits() | Flags::ACK.bits()) != Flags::ACK.bits()
+            || (self.state == State::TimeWait)
+        {
+            self.on_unusual(now, segment);
+            return;
+        }
+        if !self.receiver.acceptable(segment) {
+            self.receiver.refuse(segment);
+            return;
+        }
+        if let Some(timestamps) = segment.timestamps {
+            if self.timestamps && self.receiver.is_old_by_timestamp(now, timestamps) {
+                self.receiver.ack_now();
+                return;
+            }
+            self.receiver.take_timestamp(now, segment);
+        }
+        if !self.on_ack_field(now, segment) {
+            return;
+        }
+        if segment.payload_bytes > 0 || segment.flags.has(Flags::FIN) {
+            if self.state.may_receive() {
+                let arrival = self.receiver.on_text(&self.config, now, segment);
+                if arrival.finished {
+                    self.on_peer_finished(now);
+                }
+            } else {
+                self.receiver.ack_now();
+            }
+        }
+    }
+
+    /// Deals with the acknowledgement field; false when the segment goes no further.
+    fn on_ack_field(&mut self, now: Time, segment: &Segment) -> bool {
+        let Some(ack) = self.sender.offset_of(segment.ack) else { return true };
+        if ack > self.sender.max {
+            self.receiver.ack_now();
+            return false;
+        }
+        if self.state == State::SynReceived {
+            if ack == 0 {
+                return false;
+            }
+            self.state = State::Established;
+            let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+            self.sender.take_window(segment, ack);
+            self.sender.syn_acked(&mut cx);
+            if ack == 1 {
+                return true;
+            }
+        }
+        let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+        self.sender.on_ack(&mut cx, ack, segment);
+        if self.sender.fin_queued && self.sender.una == self.sender.limit() {
+            self.on_own_fin_acked(now);
+        }
+        true
     }
 }

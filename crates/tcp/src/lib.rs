@@ -2,13 +2,23 @@
 //! deadline come out. No clock, no socket, no thread.
 
 pub mod config;
+mod clock;
+mod close;
 pub mod congestion;
 mod endpoint;
+mod handshake;
 mod names;
+mod output;
 mod personality;
+mod ranges;
+mod receiver;
+mod recovery;
+mod rto;
 mod segment;
+mod sender;
 mod sender_name;
 mod seq;
+mod state;
 mod stats;
 
 pub use config::{
@@ -16,9 +26,10 @@ pub use config::{
     InitialSsthresh, LossDetection, ReceiveBuffer, Recovery, Reduction, RtoConfig, RttEstimator,
 };
 pub use congestion::CongestionConfig;
-pub use endpoint::{Endpoint, Role, State};
+pub use endpoint::Endpoint;
 pub use personality::Personality;
 pub use segment::{Flags, SackBlocks, Segment, Timestamps};
 pub use sender_name::{SENDERS, apply_sender};
 pub use seq::Seq;
+pub use state::{Role, State};
 pub use stats::{Metrics, Stats};

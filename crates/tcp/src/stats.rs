@@ -2,7 +2,7 @@
 
 use lasthop_units::Span;
 
-use crate::endpoint::State;
+use crate::state::State;
 
 /// A sender's state at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -39,6 +39,8 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// Smoothed round-trip time; zero before the first measurement.
     pub srtt: Span,
+    /// Smallest round-trip time so far; [`Span::MAX`] before the first measurement.
+    pub smallest_rtt: Span,
     /// Bytes in flight before this ACK.
     pub in_flight_bytes: u64,
     /// Stream offset acknowledged, after this ACK.
@@ -54,6 +56,12 @@ pub struct Loss {
     pub now: Time,
     /// Bytes in flight.
     pub in_flight_bytes: u64,
+    /// cwnd or the peer's window, whichever is smaller.
+    pub window_bytes: u64,
+    /// Smoothed round-trip time; zero before the first measurement.
+    pub srtt: Span,
+    /// Smallest round-trip time so far; [`Span::MAX`] before the first measurement.
+    pub smallest_rtt: Span,
 }
 
 /// A congestion control. State is integer; `Window` holds cwnd in fixed point.

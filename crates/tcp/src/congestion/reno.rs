@@ -24,8 +24,8 @@ impl CongestionControl for Reno {
         }
     }
 
-    fn ssthresh_after_loss(&mut self, window: &Window, _loss: &Loss) -> u64 {
-        half(window)
+    fn ssthresh_after_loss(&mut self, window: &Window, loss: &Loss) -> u64 {
+        half(window, loss)
     }
 }
 
@@ -35,7 +35,8 @@ pub(super) fn grow(window: &mut Window, credit: u64) {
     window.avoid(left);
 }
 
-/// Half the window in whole segments, at least two (RFC 5681 equation 4).
-pub(super) fn half(window: &Window) -> u64 {
-    (window.segments() / 2).max(2) * u64::from(window.smss())
+/// Half the window in use in whole segments, at least two (RFC 5681 equation 4).
+pub(super) fn half(window: &Window, loss: &Loss) -> u64 {
+    let smss = u64::from(window.smss());
+    (window.bytes().min(loss.window_bytes) / (2 * smss)).max(2) * smss
 }

@@ -24,7 +24,7 @@ impl CongestionControl for Veno {
         }
     }
 
-    fn ssthresh_after_loss(&mut self, window: &Window, _loss: &Loss) -> u64 {
-        reno::half(window)
+    fn ssthresh_after_loss(&mut self, window: &Window, loss: &Loss) -> u64 {
+        reno::half(window, loss)
     }
 }

@@ -3,7 +3,7 @@
 use lasthop_units::{Quantity, Span, SpellingError, parse_bytes, parse_rate, parse_span};
 
 use crate::fields::{Checked, Fields, Named, Value};
-use crate::kind::{Case, Key, Kind};
+use crate::kind::{Case, Key, Kind, article};
 use crate::parameter::{expected_quantity, is_name};
 use crate::problem::{At, Report, allowed, nearest};
 use crate::reference::Assignment;
@@ -144,8 +144,8 @@ impl Checker<'_> {
         let mut message = error.to_string();
         if let SpellingError::UnknownUnit { unit, .. } = error {
             let units: Vec<&str> = quantity.units().iter().map(|(name, _)| *name).collect();
-            let unit = unit.replace("ps", "/s").replace("bps", "bit/s");
-            if let Some(near) = nearest(&unit, &units) {
+            let usual = HABITS.iter().find(|(habit, _)| *habit == unit.to_lowercase()).map(|(_, ours)| *ours);
+            if let Some(near) = usual.filter(|name| units.contains(name)).or_else(|| nearest(unit, &units)) {
                 message = format!("{message}; did you mean \"{near}\"?");
             }
         }
@@ -227,6 +227,10 @@ impl Checker<'_> {
             return Some(Value::Name(name.name));
         }
         let list = allowed(found, names.iter().map(|choice| choice.name));
+        if !matches!(node.data, Data::Text(_)) {
+            self.report.add(at, format!("expected {} {what}, found {}; {list}", article(what), node.found()));
+            return None;
+        }
         self.report.add(at, format!("unknown {what} {}; {list}", node.found()));
         None
     }
@@ -259,12 +263,25 @@ impl Checker<'_> {
             self.report.add(&at, format!("{message}{}", near.unwrap_or_default()));
             return None;
         }
+        let quantities = kinds.iter().any(|kind| {
+            matches!(kind, Kind::Time { .. } | Kind::Rate | Kind::Size { .. } | Kind::Counted { .. })
+        });
+        if quantities && matches!(node.data, Data::Integer(_) | Data::Number(_)) {
+            self.report.add(&at, format!("{} has no unit; expected {}", node.found(), kind.expected()));
+            return None;
+        }
         self.refuse(kind, node, &at)
     }
 
     fn list(&mut self, kind: &Kind, node: &Node, path: &str, of: &Kind, bounds: (usize, usize)) -> Option<Value> {
         let at = node.at(path);
-        let Data::List(items) = &node.data else { return self.refuse(kind, node, &at) };
+        let Data::List(items) = &node.data else {
+            if matches!(node.data, Data::Table(_)) && matches!(of, Kind::Table(_) | Kind::Tagged { .. }) {
+                self.report.add(&at, format!("expected a list of tables, found one table; write [[{path}]]"));
+                return None;
+            }
+            return self.refuse(kind, node, &at);
+        };
         if items.len() < bounds.0 || items.len() > bounds.1 {
             let wanted = if bounds.0 == bounds.1 {
                 format!("{} are needed", bounds.0)
@@ -276,11 +293,14 @@ impl Checker<'_> {
             self.report.add(&at, format!("the list has {} items; {wanted}", items.len()));
             return None;
         }
-        let checked = items
+        let checked: Vec<Checked> = items
             .iter()
             .enumerate()
-            .filter_map(|(index, item)| self.check(of, item, &format!("{path}[{index}]")));
-        Some(Value::List(checked.collect()))
+            .filter_map(|(index, item)| self.check(of, item, &format!("{path}[{index}]")))
+            .collect();
+        // The good tables of a list are still worth looking into.
+        let tables = matches!(of, Kind::Table(_) | Kind::Tagged { .. });
+        (tables || checked.len() == items.len()).then_some(Value::List(checked))
     }
 
     fn table(
@@ -421,6 +441,30 @@ impl Checker<'_> {
         holds
     }
 }
+
+/// How units are spelt elsewhere, in small letters, and here.
+const HABITS: [(&str, &str); 20] = [
+    ("sec", "s"),
+    ("secs", "s"),
+    ("second", "s"),
+    ("seconds", "s"),
+    ("msec", "ms"),
+    ("usec", "us"),
+    ("minute", "min"),
+    ("minutes", "min"),
+    ("hour", "h"),
+    ("hours", "h"),
+    ("byte", "B"),
+    ("bytes", "B"),
+    ("bps", "bit/s"),
+    ("kbps", "kbit/s"),
+    ("mbps", "Mbit/s"),
+    ("gbps", "Gbit/s"),
+    ("bit", "bit/s"),
+    ("kbit", "kbit/s"),
+    ("mbit", "Mbit/s"),
+    ("gbit", "Gbit/s"),
+];
 
 fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }

@@ -78,6 +78,9 @@ pub(crate) fn expand(
     let mut axes: Vec<Axis> = Vec::new();
     if let Some(explicit) = explicit_variants(root.get("variants"), parameters, report) {
         refuse_conflicts(&explicit, parameters, overrides);
+        if let Some(vary) = root.get("vary") {
+            refuse_both(&explicit, vary, parameters, report);
+        }
         axes.push(explicit);
     }
     axes.extend(vary_axes(root.get("vary"), parameters, overrides, report));
@@ -239,6 +242,19 @@ fn variant_name(item: &Node, path: &str, axis: &Axis, report: &mut Report) -> Op
         _ => report.add(&at, format!("expected text, found {}", name.found())),
     }
     None
+}
+
+/// Nor can `vary` range over it.
+fn refuse_both(explicit: &Axis, vary: &Node, parameters: &[Parameter], report: &mut Report) {
+    for entry in vary.entries() {
+        let sets = |choice: &&Choice| {
+            choice.assigns.iter().any(|(index, _)| parameters[*index].name == entry.key)
+        };
+        if let Some(choice) = explicit.iter().find(sets) {
+            let at = At { path: format!("vary.{}", entry.key), span: entry.key_span.clone(), origin: None };
+            report.add(&at, format!("the variant {:?} sets this parameter already", choice.label));
+        }
+    }
 }
 
 /// A parameter that named variants assign cannot be set from outside: the

@@ -68,10 +68,6 @@ impl Fields {
         self.get(key)?.flag()
     }
 
-    pub fn integer(&self, key: &str) -> Option<u64> {
-        self.get(key)?.integer()
-    }
-
     /// A whole number bounded by its key to 32 bits.
     pub fn small(&self, key: &str) -> Option<u32> {
         self.get(key)?.small()

@@ -6,6 +6,7 @@
 //! the JSON Schema ([`schema`]) and the reference ([`reference_tables`]).
 //! [`catalog`] lists every mechanism a scenario can name.
 
+mod catalog;
 mod check;
 mod expand;
 mod fields;
@@ -14,10 +15,15 @@ mod load;
 mod parameter;
 mod problem;
 mod reference;
+mod schema;
 mod section;
 pub mod spec;
+mod tables;
 mod tree;
 
+pub use catalog::{Mechanism, MechanismParameter, catalog};
 pub use load::{LoadOptions, load};
 pub use problem::{Place, ScenarioError, ScenarioErrors};
+pub use schema::schema;
 pub use spec::{Plan, Variant, World};
+pub use tables::reference_tables;

@@ -23,6 +23,9 @@ pub struct LoadOptions {
     pub seeds: Option<u32>,
 }
 
+/// After so many problems further variants are not looked at.
+const ENOUGH_PROBLEMS: usize = 200;
+
 /// The table of keys, built once.
 pub(crate) fn keys() -> &'static Kind {
     static KEYS: OnceLock<Kind> = OnceLock::new();
@@ -101,6 +104,9 @@ fn plan(
             }
         }
         merge(own, one, expanded.len(), report);
+        if report.problems.len() > ENOUGH_PROBLEMS {
+            break;
+        }
     }
     let name = name.unwrap_or_else(|| stem(file));
     Some(Plan { title: title.unwrap_or_else(|| name.clone()), name, variants, seeds })

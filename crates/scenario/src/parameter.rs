@@ -16,13 +16,10 @@ pub(crate) struct Parameter {
     pub kind: Type,
     /// The noun it counts, for example "segments".
     pub unit: Option<String>,
-    pub help: String,
     pub choices: Vec<Value>,
     pub min: Option<Value>,
     pub max: Option<Value>,
     pub default: Value,
-    /// Where its name stands.
-    pub span: Range<usize>,
 }
 
 /// What a parameter holds; follows from its default.
@@ -375,7 +372,7 @@ fn read_one(
         }
         None => None,
     };
-    let help = text("help", report).unwrap_or_default();
+    text("help", report);
     let unit = text("unit", report);
     let items = text("items", report);
     let Some(mut kind) = Type::of(&default.data).filter(|kind| !nested(kind)) else {
@@ -400,12 +397,10 @@ fn read_one(
         name: name.to_owned(),
         kind,
         unit,
-        help,
         choices: Vec::new(),
         min: None,
         max: None,
         default: Value::Flag(false),
-        span: span.clone(),
     };
     read_bounds(&mut parameter, node, path, report);
     match parameter.accept(default) {

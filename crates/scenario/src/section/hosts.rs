@@ -49,7 +49,7 @@ pub(crate) fn lower(root: &Fields, report: &mut Report) -> (Vec<Host>, Names) {
         }
     }
     for (side, word) in [(Side::Server, "server"), (Side::Client, "client")] {
-        if !hosts.iter().any(|host: &Host| host.side == side) {
+        if report.is_empty() && !hosts.iter().any(|host: &Host| host.side == side) {
             report.add(root.at("hosts"), format!("no host has side \"{word}\"; both ends need one"));
         }
     }

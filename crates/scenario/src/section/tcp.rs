@@ -9,11 +9,16 @@ use lasthop_units::Span;
 
 use crate::fields::{Checked, Fields, Value};
 use crate::kind::{
-    Key, Kind, Name, choice, counted, duration, explained, integer, key, time, word,
+    Key, Kind, Name, choice, duration, explained, integer, key, time, word,
 };
 
 const MOST: u64 = u32::MAX as u64;
 const LARGEST_WINDOW: u64 = 1 << 30;
+
+/// At least one segment, and no more than any window holds.
+fn segments() -> Kind {
+    Kind::Counted { noun: "segments", min: 1, max: 1 << 20 }
+}
 
 /// A key of a host and the setting it changes.
 pub(crate) struct Setting {
@@ -152,7 +157,7 @@ fn window_settings() -> Vec<Setting> {
         ),
         setting(
             "initial_window",
-            counted("segments", 1),
+            segments(),
             "Congestion window after the handshake.",
             |config, value| {
                 if let Some(segments) = value.small() {
@@ -163,7 +168,7 @@ fn window_settings() -> Vec<Setting> {
         setting(
             "initial_ssthresh",
             Kind::Any(vec![
-                counted("segments", 1),
+                segments(),
                 word("unlimited", "slow start lasts until the first loss (RFC 5681)"),
                 word("peer-window", "the window the peer announces in the handshake (ns-2's window_)"),
             ]),
@@ -188,7 +193,7 @@ fn window_settings() -> Vec<Setting> {
         ),
         setting(
             "ack_counting_limit",
-            counted("segments", 1),
+            segments(),
             "With per-byte counting: the most one ACK is worth in slow start (RFC 3465's L).",
             |config, value| {
                 if let (Some(limit), AckCounting::PerByte { limit_segments }) =
@@ -216,7 +221,7 @@ fn window_settings() -> Vec<Setting> {
         ),
         setting(
             "max_cwnd",
-            Kind::Any(vec![counted("segments", 1), word("unlimited", "no bound")]),
+            Kind::Any(vec![segments(), word("unlimited", "no bound")]),
             "Upper bound of the congestion window (Linux's snd_cwnd_clamp).",
             |config, value| config.max_cwnd_segments = value.small(),
         ),

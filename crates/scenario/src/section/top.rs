@@ -47,11 +47,15 @@ pub(crate) fn keys() -> Vec<Key> {
 pub(crate) fn lower(root: &Fields, report: &mut Report) -> Option<World> {
     let (hosts, host_names) = hosts::lower(root, report);
     let (elements, element_names) = path::lower(root, &host_names, report);
-    // References would be reported as unknown when what they name failed.
-    if !report.is_empty() {
+    // What refers to hosts and elements would be blamed for their errors.
+    let incomplete = |problem: &crate::problem::Problem| {
+        let path = &problem.path;
+        path.is_empty() || path.starts_with("hosts") || path.starts_with("path")
+    };
+    if report.problems.iter().any(incomplete) {
         return None;
     }
-    let duration = root.time("duration").unwrap_or(Span::ZERO);
+    let duration = root.time("duration").unwrap_or(Span::MAX);
     let agents = agents::lower(root, (&hosts, &host_names), (&elements, &element_names), report);
     let workloads = workloads::lower(root, &hosts, &host_names, report);
     let handovers = handovers::lower(

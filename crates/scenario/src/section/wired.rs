@@ -51,7 +51,7 @@ pub(crate) fn keys() -> Vec<Key> {
         Kind::Table(direction_keys().into_iter().map(|key| key.otherwise("the element's")).collect())
     };
     keys.push(
-        key("errors", list(errors()), "Error models; a packet is lost when one of them says so, after the queue, the wire and the delay.")
+        key("errors", Kind::Any(vec![list(errors()), errors()]), "Error models, a list or a single one; a packet is lost when one of them says so, after the queue, the wire and the delay.")
             .default("[]"),
     );
     keys.push(key("downlink", one_way(), "What differs from the server's side to the client's.").otherwise("nothing"));
@@ -122,7 +122,8 @@ pub(crate) fn lower(fields: &Fields, report: &mut Report) -> WiredConfig {
             apply(link, only);
         }
     }
-    for model in fields.tables("errors") {
+    let single = fields.table("errors");
+    for model in fields.tables("errors").chain(single) {
         let lowered = report.within(model.active, |report| error_model(model, report));
         // A model without effect keeps its place: models draw from streams
         // numbered by place, and a variant must not shift another's losses.
@@ -206,8 +207,8 @@ fn error_model(fields: &Fields, report: &mut Report) -> Option<ErrorModel> {
 }
 
 fn gilbert_elliott(fields: &Fields, report: &mut Report) -> Option<ErrorModel> {
-    let transitions = numbers(fields.list("transitions"));
-    let loss = numbers(fields.list("loss"));
+    let transitions = numbers(fields.get("transitions")?.items());
+    let loss = numbers(fields.get("loss")?.items());
     let [loss_good, loss_bad] = loss[..] else {
         report.add(fields.at("loss"), "two probabilities are needed: [in the good state, in the bad state]");
         return None;

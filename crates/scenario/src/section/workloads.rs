@@ -26,14 +26,15 @@ fn common() -> Vec<Key> {
     vec![
         key("name", Kind::Identifier, "What results call the workload.").otherwise("its type"),
         when(),
-        key("server", Kind::Identifier, "The host group at the server's end.").otherwise("the only one"),
-        key("client", Kind::Identifier, "The host group at the client's end.").otherwise("the only one"),
+        key("from", Kind::Identifier, "The host group that sends the bulk of the data.")
+            .otherwise("the only one at its end"),
+        key("to", Kind::Identifier, "The host group that receives it.").otherwise("the only one at its end"),
         key(
             "direction",
-            explained("direction", &[("downlink", "server to client"), ("uplink", "client to server")]),
+            explained("direction", &[("downlink", "server's end to client's"), ("uplink", "client's end to server's")]),
             "Which way the bulk of the data goes.",
         )
-        .default("\"downlink\""),
+        .otherwise("from `from` and `to`, else downlink"),
         key("flows", integer(1, MOST_FLOWS), "Flows of every client.").default("1"),
         key("start", time(), "When the first flow starts.").default("\"0 s\""),
         key("stagger", time(), "How much later each further flow starts.").default("\"0 s\""),
@@ -124,15 +125,19 @@ pub(crate) fn lower(root: &Fields, hosts: &[Host], names: &Names, report: &mut R
 }
 
 fn workload(fields: &Fields, hosts: &[Host], names: &Names, report: &mut Report) -> Option<Workload> {
-    let server = end(fields, "server", Side::Server, hosts, names, report);
-    let client = end(fields, "client", Side::Client, hosts, names, report);
-    let (server, client) = (server?, client?);
-    let direction = match fields.name("direction")? {
-        "uplink" => Direction::Uplink,
-        _ => Direction::Downlink,
+    let from = group(fields, "from", names, report);
+    let to = group(fields, "to", names, report);
+    let (from, to) = (from?, to?);
+    let direction = direction(fields, (from, to), hosts, report)?;
+    let (sending, receiving) = match direction {
+        Direction::Downlink => (Side::Server, Side::Client),
+        Direction::Uplink => (Side::Client, Side::Server),
     };
-    let sender = if direction == Direction::Downlink { server } else { client };
-    let smss = u64::from(hosts.get(sender)?.tcp.smss);
+    let from = end(fields, "from", (from, sending), hosts, report);
+    let to = end(fields, "to", (to, receiving), hosts, report);
+    let (from, to) = (from?, to?);
+    let (server, client) = if direction == Direction::Downlink { (from, to) } else { (to, from) };
+    let smss = u64::from(hosts.get(from)?.tcp.smss);
     Some(Workload {
         name: fields.text("name").unwrap_or(fields.case).to_owned(),
         server,
@@ -145,23 +150,55 @@ fn workload(fields: &Fields, hosts: &[Host], names: &Names, report: &mut Report)
     })
 }
 
+/// The group a key names: `None` after an error, `Some(None)` when it names none.
+fn group(fields: &Fields, key: &str, names: &Names, report: &mut Report) -> Option<Option<usize>> {
+    match fields.text(key) {
+        Some(name) => names.find(name, fields.at(key), "host", report).map(Some),
+        None => Some(None),
+    }
+}
+
+/// The direction: spelt out, or from the ends named, which must agree.
+fn direction(
+    fields: &Fields,
+    (from, to): (Option<usize>, Option<usize>),
+    hosts: &[Host],
+    report: &mut Report,
+) -> Option<Direction> {
+    let side = |index: Option<usize>| index.and_then(|index| hosts.get(index)).map(|host| host.side);
+    let implied = match (side(from), side(to)) {
+        (Some(from), Some(to)) if from == to => {
+            report.add(fields.at("to"), "both hosts are at the same end; data goes from one end to the other");
+            return None;
+        }
+        (Some(Side::Client), _) | (_, Some(Side::Server)) => Some(Direction::Uplink),
+        (Some(Side::Server), _) | (_, Some(Side::Client)) => Some(Direction::Downlink),
+        (None, None) => None,
+    };
+    let spelt = fields.name("direction").map(|name| match name {
+        "uplink" => Direction::Uplink,
+        _ => Direction::Downlink,
+    });
+    if let (Some(implied), Some(spelt)) = (implied, spelt)
+        && implied != spelt
+    {
+        let message = format!("`from` and `to` make this a transfer on the {}", implied.name());
+        report.add(fields.at("direction"), message);
+        return None;
+    }
+    Some(spelt.or(implied).unwrap_or(Direction::Downlink))
+}
+
 /// The host group at one end: the one named, or the only one there is.
 fn end(
     fields: &Fields,
     key: &str,
-    side: Side,
+    (named, side): (Option<usize>, Side),
     hosts: &[Host],
-    names: &Names,
     report: &mut Report,
 ) -> Option<usize> {
-    if let Some(name) = fields.text(key) {
-        let at = fields.at(key);
-        let index = names.find(name, at, "host", report)?;
-        if hosts.get(index)?.side != side {
-            report.add(at, format!("host \"{name}\" is not at the {key}'s end"));
-            return None;
-        }
-        return Some(index);
+    if named.is_some() {
+        return named;
     }
     let mut there = hosts.iter().enumerate().filter(|(_, host)| host.side == side);
     let first = there.next()?.0;

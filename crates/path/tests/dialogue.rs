@@ -273,6 +273,40 @@ fn bit_errors_spoil_the_expected_share() {
     assert!((share - expected).abs() < 0.01, "{share} against {expected}");
 }
 
+/// A frame of 1500 bytes at 54 Mbit/s is lost every second time at 22 dB.
+#[test]
+fn a_ratio_spoils_the_share_its_curve_says() {
+    let mut config = WifiConfig::new(Standard::G);
+    config.stations.errors = FrameErrors::Snr { db: 22.0 };
+    let mut medium: Medium<u32> = Medium::new(&config, 1, 1, "wlan");
+    let mut events = Vec::new();
+    for _ in 0..10_000 {
+        medium.enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, 0).ok();
+        medium.on_timer(medium.next_deadline(), &mut events);
+    }
+    let account = medium.airtime()[1];
+    let share = account.errors as f64 / account.attempts as f64;
+    assert!((0.35..0.65).contains(&share), "{share}");
+}
+
+/// At 10 dB RTS and CTS at 6 Mbit/s pass, frames at 54 Mbit/s do not: what
+/// fails behind a CTS counts against the long limit.
+#[test]
+fn frames_behind_rts_and_cts_have_the_long_retry_limit() {
+    let mut config = WifiConfig::new(Standard::A);
+    config.protection = Protection::RtsCts;
+    config.protection_rate = config.basic_rates[0];
+    config.stations.errors = FrameErrors::Snr { db: 10.0 };
+    config.access_point.errors = FrameErrors::Snr { db: 10.0 };
+    let mut medium = medium(&config, 1);
+    medium
+        .enqueue(Time::ZERO, 1, 0, FrameClass::Data, WIRE, 3)
+        .unwrap();
+    let log = run_until(&mut medium, us(100_000));
+    assert_eq!(attempts(&log).len(), 4);
+    assert_eq!(drops(&log)[0].1, 3);
+}
+
 #[test]
 fn rts_and_cts_precede_the_frame_and_only_the_rts_collides() {
     let mut config = WifiConfig::new(Standard::A);

@@ -8,7 +8,7 @@
 //!   decisions with the distance spectra of its rates 1/2, 2/3 and 3/4
 //!   (Frenger, Orten and Ottosson 1999; the method of Pei and Henderson 2010).
 //! * DSSS/CCK: DBPSK and DQPSK with the spreading gain, CCK by the union bound
-//!   over its codewords (IEEE 802.15.2-2003, 5.3.3).
+//!   over its codewords (IEEE 802.15.2-2003).
 
 use lasthop_units::BitRate;
 

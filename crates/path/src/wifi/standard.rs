@@ -44,7 +44,7 @@ const ERP: [BitRate; 12] = kbps([
 const BASIC_DSSS: [BitRate; 2] = kbps([1_000, 2_000]);
 const BASIC_OFDM: [BitRate; 3] = kbps([6_000, 12_000, 24_000]);
 
-/// The mandatory rates of each modulation (17.1, 18.2.2.3, 19.1.2), ascending.
+/// The mandatory rates of each modulation (clauses 17, 18, 19), ascending.
 pub(crate) const fn mandatory_rates(modulation: Modulation) -> &'static [BitRate] {
     match modulation {
         Modulation::Dsss => &DSSS,
@@ -71,8 +71,7 @@ impl Standard {
         }
     }
 
-    /// The usual basic rate set. OFDM: the mandatory 6, 12, 24 Mbit/s
-    /// (18.2.2.3, 19.1.2). DSSS: 1 and 2 Mbit/s, which every clause 16 station
+    /// The usual basic rate set. OFDM: the mandatory 6, 12, 24 Mbit/s. DSSS: 1 and 2 Mbit/s, which every clause 16 station
     /// has too.
     pub const fn usual_basic_rates(self) -> &'static [BitRate] {
         match self {
@@ -98,8 +97,8 @@ impl Standard {
         }
     }
 
-    /// aCWmin: 31 for HR/DSSS (table 17-6), 15 for OFDM (table 18-17) and for
-    /// ERP stations whose access point has ERP rates (19.8.4).
+    /// aCWmin: 31 for HR/DSSS (clause 17), 15 for OFDM (clause 18) and for
+    /// ERP stations whose access point has ERP rates (clause 19).
     pub const fn cw_min(self) -> u32 {
         match self {
             Self::B => 31,
@@ -125,7 +124,7 @@ impl Standard {
     }
 
     /// aSignalExtension: 6 µs of silence after each ERP-OFDM frame, so that
-    /// 802.11g's 10 µs SIFS suits an OFDM decoder (19.3.3.4.5).
+    /// 802.11g's 10 µs SIFS suits an OFDM decoder (clause 19).
     pub const fn signal_extension(self) -> Span {
         match self {
             Self::G => Span::from_us(6),

@@ -142,7 +142,7 @@ fn dsss_preamble_us(short: bool, rate: BitRate) -> u64 {
 }
 
 /// aPHY-RX-START-Delay: the DSSS preamble and header; 25 µs for OFDM
-/// (table 18-17), 24 µs for ERP-OFDM (19.8.4).
+/// (clause 18), 24 µs for ERP-OFDM (clause 19).
 fn rx_start_delay(standard: Standard, short_preamble: bool, rate: BitRate) -> Span {
     match (modulation(rate), standard) {
         (Modulation::Dsss, _) => Span::from_us(dsss_preamble_us(short_preamble, rate)),

@@ -83,7 +83,7 @@ impl Endpoint {
         self.syn_due = false;
         let answers = self.state == State::SynReceived;
         let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
-        self.sender.sent_syn(&mut cx);
+        self.sender.sent_syn(&mut cx, answers);
         let overhead = if self.config.timestamps { TIMESTAMP_BYTES } else { 0 };
         let window = self.receiver.announce(true);
         let mut segment = Segment {

@@ -72,7 +72,8 @@ fn ns2() -> Personality {
                 max: Span::from_secs(60),
                 estimator: RttEstimator::Ticks,
                 tick: Span::from_ms(10),
-                tick_phase: Span::ZERO,
+                // 10 ms times the second number ns-2 draws with seed 1.
+                tick_phase: Span::from_ns(5_558_807),
                 heartbeat: Span::ZERO,
                 max_backoff: u32::MAX,
                 max_retries: u32::MAX,

@@ -128,8 +128,9 @@ impl Sender {
         Chunk { start, payload, fin }
     }
 
-    /// Books a SYN as sent.
-    pub(crate) fn sent_syn(&mut self, cx: &mut Context<'_>) {
+    /// Books a SYN, or the SYN-ACK that answers one, as sent. ns-2's sinks have
+    /// no timer: there only the SYN's sender tries again.
+    pub(crate) fn sent_syn(&mut self, cx: &mut Context<'_>, answers: bool) {
         if self.max == 0 {
             self.nxt = 1;
             self.max = 1;
@@ -139,7 +140,11 @@ impl Sender {
             cx.stats.retransmissions += 1;
         }
         self.last_sent = cx.now;
-        self.arm_retransmit(cx);
+        if answers && cx.config.reduction == crate::config::Reduction::Ns2 {
+            self.deadline = lasthop_units::Time::MAX;
+        } else {
+            self.arm_retransmit(cx);
+        }
     }
 
     /// Whether data or a FIN waits that the peer's window keeps back.

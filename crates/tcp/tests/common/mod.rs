@@ -26,7 +26,9 @@ impl Wire {
 
     /// Arrival at the far end, or `None` when the queue is full.
     pub fn carry(&mut self, now: Time, bytes: u32) -> Option<Time> {
-        while self.departures.front().is_some_and(|&at| at <= now) {
+        // A packet that arrives at the very end of another's transmission still
+        // finds it there: ns-2 handles the arrival, scheduled earlier, first.
+        while self.departures.front().is_some_and(|&at| at < now) {
             self.departures.pop_front();
         }
         if self.departures.len() >= self.limit {
@@ -120,7 +122,7 @@ pub fn run(setup: Setup) -> Outcome {
     let server = Endpoint::new(Arc::new(setup.sender.clone()), Role::Active, setup.isn);
     let client = Endpoint::new(Arc::new(setup.receiver.clone()), Role::Passive, 77);
     let seed = setup.seed;
-    let mut world = World {
+    let world = World {
         server,
         client,
         heap: BinaryHeap::new(),

@@ -1,7 +1,7 @@
 //! Everything a scenario can name, collected from the crates that provide it.
 
 use lasthop_agent::AgentConfig;
-use lasthop_tcp::{CongestionConfig, Personality, SENDERS};
+use lasthop_tcp::{AckCounting, CongestionConfig, Personality, Recovery, SENDERS};
 use serde::Serialize;
 
 use crate::kind::{Case, Key, Kind};
@@ -79,14 +79,22 @@ pub fn catalog() -> Vec<Mechanism> {
 fn senders() -> Vec<Mechanism> {
     let mut all: Vec<Mechanism> = SENDERS
         .iter()
-        .map(|name| mechanism("sender", name, tcp::sender_help(name), "", "[hosts.NAME]: sender"))
+        .map(|name| {
+            let (summary, source) = split_source(tcp::help(name, tcp::SENDER));
+            mechanism("sender", name, summary, source, "[hosts.NAME]: sender")
+        })
         .collect();
     all.extend(CongestionConfig::names().filter_map(CongestionConfig::from_name).map(|control| {
         let (summary, source) = split_source(control.summary());
         mechanism("congestion control", control.name(), summary, source, "[hosts.NAME]: congestion_control")
     }));
-    all.extend(named("recovery", tcp::RECOVERY, "[hosts.NAME]: recovery"));
-    all.extend(named("ACK counting", tcp::ACK_COUNTING, "[hosts.NAME]: ack_counting"));
+    let lines = |names: &mut dyn Iterator<Item = &'static str>, lines| -> Vec<(&str, &str)> {
+        names.map(|name| (name, tcp::help(name, lines))).collect()
+    };
+    let recovery = lines(&mut Recovery::names(), tcp::RECOVERY);
+    all.extend(named("recovery", &recovery, "[hosts.NAME]: recovery"));
+    let counting = lines(&mut AckCounting::names(), tcp::ACK_COUNTING);
+    all.extend(named("ACK counting", &counting, "[hosts.NAME]: ack_counting"));
     all.extend(Personality::all().into_iter().map(|personality| {
         let Personality { name, summary, source, .. } = personality;
         mechanism("personality", name, summary, source, "[hosts.NAME]: personality")
@@ -144,6 +152,8 @@ fn cases(kind: &'static str, of: &Kind, place: &str) -> Vec<Mechanism> {
     };
     match of {
         Kind::List { of, .. } => cases(kind, of, place),
+        // A list or a single one.
+        Kind::Any(kinds) => kinds.first().map_or_else(Vec::new, |first| cases(kind, first, place)),
         Kind::Tagged { cases, .. } => cases.iter().map(entry).collect(),
         _ => Vec::new(),
     }

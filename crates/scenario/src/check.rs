@@ -290,7 +290,7 @@ impl Checker<'_> {
             } else {
                 format!("at most {} are allowed", bounds.1)
             };
-            self.report.add(&at, format!("the list has {} items; {wanted}", items.len()));
+            self.report.add(&at, format!("the list has {} item{}; {wanted}", items.len(), if items.len() == 1 { "" } else { "s" }));
             return None;
         }
         let checked: Vec<Checked> = items

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::kind::{Case, Key, Kind, Name};
 use crate::load::top_keys;
-use crate::parameter;
+use crate::parameter::{self, expected_quantity};
 
 /// The JSON Schema (draft 2020-12) of scenario files.
 ///
@@ -23,6 +23,9 @@ pub fn schema() -> Value {
                 "pattern": r"\$(\$|\{[^}]*\}|[A-Za-z])",
                 "description": "A parameter: \"$name\", or text that contains it such as \"$window segments\"."
             },
+            "time": quantity(Quantity::Time),
+            "rate": quantity(Quantity::Rate),
+            "size": quantity(Quantity::Size),
             "parameter": parameter_schema(),
             "parameterValue": parameter_value(),
         },
@@ -192,9 +195,9 @@ fn literal(kind: &Kind) -> Value {
             schema
         }
         Kind::Number { min, max } => json!({ "type": "number", "minimum": min, "maximum": max }),
-        Kind::Time { .. } => quantity(Quantity::Time),
-        Kind::Rate => quantity(Quantity::Rate),
-        Kind::Size { .. } => quantity(Quantity::Size),
+        Kind::Time { .. } => json!({ "$ref": "#/$defs/time" }),
+        Kind::Rate => json!({ "$ref": "#/$defs/rate" }),
+        Kind::Size { .. } => json!({ "$ref": "#/$defs/size" }),
         Kind::Counted { noun, .. } => {
             let singular = noun.strip_suffix('s').unwrap_or(noun);
             json!({ "type": "string", "pattern": format!(r"^\s*[0-9]+\s*{singular}s?\s*$") })
@@ -232,5 +235,6 @@ fn quantity(quantity: Quantity) -> Value {
         units.extend(["µs", "μs"]);
     }
     let pattern = format!(r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*({})\s*$", units.join("|"));
-    json!({ "type": "string", "pattern": pattern })
+    let description = expected_quantity(quantity);
+    json!({ "type": "string", "pattern": pattern, "description": description })
 }

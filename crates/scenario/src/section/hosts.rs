@@ -91,6 +91,11 @@ fn check(fields: &Fields, config: &lasthop_tcp::Config, report: &mut Report) {
     {
         report.add(fields.at("receive_buffer"), "min, default and max must not fall");
     }
+    if let Some(table) = fields.table("receive_buffer")
+        && table.number("adv_win_scale").is_some_and(|scale| scale.fract() != 0.0)
+    {
+        report.add(table.at("adv_win_scale"), "the scale is a whole number");
+    }
     if fields.get("ack_counting_limit").is_some()
         && !matches!(config.ack_counting, AckCounting::PerByte { .. })
     {

@@ -9,8 +9,8 @@ use crate::spec::{Element, ElementKind, Scope};
 /// The kinds of element with one line each.
 pub(crate) const ELEMENTS: [(&str, &str); 3] = [
     ("wired", "a full-duplex wire: rate, delay, jitter, drop-tail queue, error models"),
-    ("wifi", "one half-duplex 802.11 medium (DCF); its access point is on the server's side"),
-    ("node", "a place for agents (home agent, gateway) that costs nothing"),
+    ("wifi", "one half-duplex 802.11 medium under DCF, its access point on the server's side (IEEE 802.11-2012, clause 9)"),
+    ("node", "a place for agents such as a home agent or a gateway; costs nothing"),
 ];
 
 fn common() -> Vec<Key> {

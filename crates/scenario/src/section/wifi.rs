@@ -8,9 +8,9 @@ use crate::problem::Report;
 
 /// The standards by the names scenarios use; the letter alone will do.
 pub(crate) const STANDARDS: [(&str, &str); 6] = [
-    ("802.11b", "DSSS/CCK at 2.4 GHz, up to 11 Mbit/s"),
-    ("802.11a", "OFDM at 5 GHz, up to 54 Mbit/s"),
-    ("802.11g", "ERP-OFDM at 2.4 GHz, up to 54 Mbit/s"),
+    ("802.11b", "DSSS/CCK at 2.4 GHz, up to 11 Mbit/s (IEEE 802.11-2012, clause 17)"),
+    ("802.11a", "OFDM at 5 GHz, up to 54 Mbit/s (IEEE 802.11-2012, clause 18)"),
+    ("802.11g", "ERP-OFDM at 2.4 GHz, up to 54 Mbit/s (IEEE 802.11-2012, clause 19)"),
     ("b", "802.11b"),
     ("a", "802.11a"),
     ("g", "802.11g"),

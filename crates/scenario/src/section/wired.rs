@@ -229,7 +229,7 @@ fn gilbert_elliott(fields: &Fields, report: &mut Report) -> Option<ErrorModel> {
         }
         _ => {
             report.add(fields.at("transitions"), format!(
-                "the list has {} items; two are needed: [good to bad, bad to good], or none",
+                "found {} probabilities; two are needed: [good to bad, bad to good], or none",
                 transitions.len()
             ));
             None

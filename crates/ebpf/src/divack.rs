@@ -38,7 +38,9 @@ impl DivackSettings {
     /// `struct settings` of bpf/divack.h.
     fn encode(self, link_header_bytes: u32) -> [u8; 32] {
         // Zero would switch the check off.
-        let immediate = self.immediate_within.map_or(0, |span| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX).max(1));
+        let immediate = self.immediate_within.map_or(0, |span| {
+            u64::try_from(span.as_nanos()).unwrap_or(u64::MAX).max(1)
+        });
         let mut bytes = [0; 32];
         bytes[0..8].copy_from_slice(&self.max_count.unwrap_or(0).to_ne_bytes());
         bytes[8..16].copy_from_slice(&immediate.to_ne_bytes());
@@ -92,7 +94,11 @@ impl Divack {
     ///
     /// # Errors
     /// When the kernel refuses the program or the interface does not exist.
-    pub fn attach(netns: Option<BorrowedFd<'_>>, ifindex: u32, settings: DivackSettings) -> Result<Self, Error> {
+    pub fn attach(
+        netns: Option<BorrowedFd<'_>>,
+        ifindex: u32,
+        settings: DivackSettings,
+    ) -> Result<Self, Error> {
         match Self::attach_by(Hook::Tcx, netns, ifindex, settings) {
             Err(Error::Attach { .. }) => Self::attach_by(Hook::Clsact, netns, ifindex, settings),
             result => result,
@@ -115,10 +121,16 @@ impl Divack {
         let object = DIVACK.load(open)?;
         write_settings(&object, settings, link_header_bytes)?;
         let attached = match hook {
-            Hook::Tcx => Attached::Tcx { _links: within(netns, || attach_links(&object, ifindex))? },
+            Hook::Tcx => Attached::Tcx {
+                _links: within(netns, || attach_links(&object, ifindex))?,
+            },
             Hook::Clsact => attach_filters(&object, netns, ifindex)?,
         };
-        Ok(Self { attached, object, link_header_bytes })
+        Ok(Self {
+            attached,
+            object,
+            link_header_bytes,
+        })
     }
 
     /// Changes the settings; they hold from the next ACK on, counts go on.
@@ -138,7 +150,11 @@ impl Divack {
         let [divided_acks, divisions, clone_errors] = std::array::from_fn(|index| {
             u64::from_ne_bytes(std::array::from_fn(|byte| bytes[index * 8 + byte]))
         });
-        Ok(Counters { divided_acks, divisions, clone_errors })
+        Ok(Counters {
+            divided_acks,
+            divisions,
+            clone_errors,
+        })
     }
 
     /// By which hook the program runs.
@@ -151,7 +167,12 @@ impl Divack {
 }
 
 fn write_settings(object: &Object, settings: DivackSettings, link_header_bytes: u32) -> Result<(), Error> {
-    DIVACK.write(object, "settings", &0u32.to_ne_bytes(), &settings.encode(link_header_bytes))
+    DIVACK.write(
+        object,
+        "settings",
+        &0u32.to_ne_bytes(),
+        &settings.encode(link_header_bytes),
+    )
 }
 
 fn attach_links(object: &Object, ifindex: u32) -> Result<[Link; 2], Error> {
@@ -163,9 +184,16 @@ fn attach_links(object: &Object, ifindex: u32) -> Result<[Link; 2], Error> {
 
 fn attach_filters(object: &Object, netns: Option<BorrowedFd<'_>>, ifindex: u32) -> Result<Attached, Error> {
     let kept = netns.map(|netns| netns.try_clone_to_owned()).transpose();
-    let kept = kept.map_err(|reason| Error::System { what: "keeping the network namespace", reason })?;
+    let kept = kept.map_err(|reason| Error::System {
+        what: "keeping the network namespace",
+        reason,
+    })?;
     // Filled step by step: what is attached when a later step fails is detached.
-    let mut filters = Filters { attached: Vec::new(), ifindex, netns: kept };
+    let mut filters = Filters {
+        attached: Vec::new(),
+        ifindex,
+        netns: kept,
+    };
     for (point, name) in [(TC_EGRESS, ACKS), (TC_INGRESS, DATA)] {
         let program = DIVACK.program(object, name)?;
         let program = program.as_fd();
@@ -173,7 +201,10 @@ fn attach_filters(object: &Object, netns: Option<BorrowedFd<'_>>, ifindex: u32) 
             let interface = i32::try_from(ifindex).unwrap_or(-1);
             let mut hook = TcHookBuilder::new(program).ifindex(interface).hook(point);
             let hook = hook.create().and_then(|mut hook| hook.attach());
-            let hook = hook.map_err(|reason| Error::Attach { program: name, reason })?;
+            let hook = hook.map_err(|reason| Error::Attach {
+                program: name,
+                reason,
+            })?;
             Ok((point, hook.get_handle(), hook.get_priority()))
         })?);
     }

@@ -3,7 +3,7 @@
 //! | program | hook | what it does |
 //! |---|---|---|
 //! | [`Divack`] | an interface's egress | the receiver's half: divides ACKs (Ciminieri 2013) |
-//! | [`PerAck`] | struct_ops | the sender's half: a congestion control that counts ACKs |
+//! | [`PerAck`] | `struct_ops` | the sender's half: a congestion control that counts ACKs |
 //! | [`Trace`] | BTF tracepoints | the kernel's TCP state at every segment |
 //!
 //! The objects are compiled ahead (`build-objects.sh`) and embedded; the running

@@ -52,7 +52,8 @@ pub(crate) fn link_header_bytes(ifindex: u32) -> Result<u32, Error> {
     if unsafe { libc::if_indextoname(ifindex, request.ifr_name.as_mut_ptr()) }.is_null() {
         return Err(last(what));
     }
-    let socket = std::net::UdpSocket::bind(("127.0.0.1", 0)).or_else(|_| std::net::UdpSocket::bind(("::", 0)));
+    let socket =
+        std::net::UdpSocket::bind(("127.0.0.1", 0)).or_else(|_| std::net::UdpSocket::bind(("::", 0)));
     let socket = socket.map_err(|reason| Error::System { what, reason })?;
     // SAFETY: SIOCGIFHWADDR reads the name of the ifreq and writes its address.
     if unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR, &raw mut request) } != 0 {
@@ -60,10 +61,17 @@ pub(crate) fn link_header_bytes(ifindex: u32) -> Result<u32, Error> {
     }
     // SAFETY: the successful call filled this member of the union.
     let kind = unsafe { request.ifr_ifru.ifru_hwaddr.sa_family };
-    Ok(if kind == ARPHRD_ETHER || kind == ARPHRD_LOOPBACK { 14 } else { 0 })
+    Ok(if kind == ARPHRD_ETHER || kind == ARPHRD_LOOPBACK {
+        14
+    } else {
+        0
+    })
 }
 
 /// The error of the call just made.
 pub(crate) fn last(what: &'static str) -> Error {
-    Error::System { what, reason: io::Error::last_os_error() }
+    Error::System {
+        what,
+        reason: io::Error::last_os_error(),
+    }
 }

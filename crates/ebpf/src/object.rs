@@ -5,7 +5,8 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::{Mutex, Once};
 
 use libbpf_rs::{
-    AsRawLibbpf, Link, MapCore, MapFlags, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramMut, libbpf_sys,
+    AsRawLibbpf, Link, MapCore, MapFlags, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramMut,
+    libbpf_sys,
 };
 
 use crate::Error;
@@ -17,12 +18,18 @@ pub(crate) struct Embedded {
     bytes: &'static [u8],
 }
 
-pub(crate) const DIVACK: Embedded =
-    Embedded { name: "divack", bytes: include_bytes!("../objects/divack.bpf.o") };
-pub(crate) const PER_ACK: Embedded =
-    Embedded { name: "per_ack", bytes: include_bytes!("../objects/per_ack.bpf.o") };
-pub(crate) const TCP_TRACE: Embedded =
-    Embedded { name: "tcp_trace", bytes: include_bytes!("../objects/tcp_trace.bpf.o") };
+pub(crate) const DIVACK: Embedded = Embedded {
+    name: "divack",
+    bytes: include_bytes!("../objects/divack.bpf.o"),
+};
+pub(crate) const PER_ACK: Embedded = Embedded {
+    name: "per_ack",
+    bytes: include_bytes!("../objects/per_ack.bpf.o"),
+};
+pub(crate) const TCP_TRACE: Embedded = Embedded {
+    name: "tcp_trace",
+    bytes: include_bytes!("../objects/tcp_trace.bpf.o"),
+};
 
 /// The tail of what libbpf warned about last; it explains a refusal.
 static LOG: Mutex<String> = Mutex::new(String::new());
@@ -30,18 +37,21 @@ static LOG: Mutex<String> = Mutex::new(String::new());
 /// Enough for the verifier's last lines.
 const LOG_BYTES: usize = 8 << 10;
 
-fn keep_log(_: PrintLevel, line: String) {
+#[allow(clippy::needless_pass_by_value, reason = "libbpf-rs's callback type")]
+fn keep_log(_: PrintLevel, text: String) {
     if let Ok(mut log) = LOG.lock() {
-        log.push_str(&line);
-        if let Some(excess) = log.len().checked_sub(LOG_BYTES) {
-            let cut = log.ceil_char_boundary(excess);
+        log.push_str(&text);
+        let excess = log.len().saturating_sub(LOG_BYTES);
+        if let Some((cut, _)) = log.char_indices().find(|(at, _)| *at >= excess) {
             log.drain(..cut);
         }
     }
 }
 
 fn take_log() -> String {
-    LOG.lock().map(|mut log| std::mem::take(&mut *log)).unwrap_or_default()
+    LOG.lock()
+        .map(|mut log| std::mem::take(&mut *log))
+        .unwrap_or_default()
 }
 
 impl Embedded {
@@ -53,7 +63,9 @@ impl Embedded {
             libbpf_rs::set_print(Some((PrintLevel::Warn, keep_log)));
         });
         take_log();
-        let open = ObjectBuilder::default().name(self.name).and_then(|builder| builder.open_memory(self.bytes));
+        let open = ObjectBuilder::default()
+            .name(self.name)
+            .and_then(|builder| builder.open_memory(self.bytes));
         open.map_err(|reason| self.refusal(reason))
     }
 
@@ -63,18 +75,30 @@ impl Embedded {
     }
 
     fn refusal(&self, reason: libbpf_rs::Error) -> Error {
-        Error::Load { object: self.name, reason, log: take_log() }
+        Error::Load {
+            object: self.name,
+            reason,
+            log: take_log(),
+        }
     }
 
     /// Overwrites a map's initial value (constants, or a struct_ops table) from
     /// its start.
-    pub fn set_initial(&self, open: &mut OpenObject, suffix: &'static str, value: &[u8]) -> Result<(), Error> {
+    pub fn set_initial(
+        &self,
+        open: &mut OpenObject,
+        suffix: &'static str,
+        value: &[u8],
+    ) -> Result<(), Error> {
         open.maps_mut()
             .find(|map| map.name().as_encoded_bytes().ends_with(suffix.as_bytes()))
             .as_mut()
             .and_then(|map| map.initial_value_mut())
             .and_then(|initial| initial.get_mut(..value.len()))
-            .ok_or(Error::Mismatch { object: self.name, what: suffix })?
+            .ok_or(Error::Mismatch {
+                object: self.name,
+                what: suffix,
+            })?
             .copy_from_slice(value);
         Ok(())
     }
@@ -83,7 +107,10 @@ impl Embedded {
     pub fn set_entries(&self, open: &mut OpenObject, map: &'static str, entries: u32) -> Result<(), Error> {
         open.maps_mut()
             .find(|candidate| candidate.name() == OsStr::new(map))
-            .ok_or(Error::Mismatch { object: self.name, what: map })?
+            .ok_or(Error::Mismatch {
+                object: self.name,
+                what: map,
+            })?
             .set_max_entries(entries)
             .map_err(|reason| Error::Map { map, reason })
     }
@@ -93,21 +120,34 @@ impl Embedded {
         object
             .progs_mut()
             .find(|program| program.name() == OsStr::new(name))
-            .ok_or(Error::Mismatch { object: self.name, what: name })
+            .ok_or(Error::Mismatch {
+                object: self.name,
+                what: name,
+            })
     }
 
     /// The first entry of an array map whose values have `N` bytes.
-    pub fn read_first<const N: usize>(&self, object: &Object, suffix: &'static str) -> Result<[u8; N], Error> {
+    pub fn read_first<const N: usize>(
+        &self,
+        object: &Object,
+        suffix: &'static str,
+    ) -> Result<[u8; N], Error> {
         let map = object
             .maps()
             .find(|map| map.name().as_encoded_bytes().ends_with(suffix.as_bytes()))
-            .ok_or(Error::Mismatch { object: self.name, what: suffix })?;
+            .ok_or(Error::Mismatch {
+                object: self.name,
+                what: suffix,
+            })?;
         let value = map
             .lookup(&0u32.to_ne_bytes(), MapFlags::ANY)
             .map_err(|reason| Error::Map { map: suffix, reason })?;
         value
             .and_then(|bytes| bytes.try_into().ok())
-            .ok_or(Error::Mismatch { object: self.name, what: suffix })
+            .ok_or(Error::Mismatch {
+                object: self.name,
+                what: suffix,
+            })
     }
 
     /// Writes an entry of a map.
@@ -115,7 +155,10 @@ impl Embedded {
         object
             .maps()
             .find(|candidate| candidate.name() == OsStr::new(map))
-            .ok_or(Error::Mismatch { object: self.name, what: map })?
+            .ok_or(Error::Mismatch {
+                object: self.name,
+                what: map,
+            })?
             .update(key, value, MapFlags::ANY)
             .map_err(|reason| Error::Map { map, reason })
     }
@@ -131,7 +174,10 @@ pub(crate) fn attach_tcx(program: &ProgramMut<'_>, name: &'static str, ifindex: 
     };
     let Some(link) = std::ptr::NonNull::new(link) else {
         let reason = libbpf_rs::Error::from(std::io::Error::last_os_error());
-        return Err(Error::Attach { program: name, reason });
+        return Err(Error::Attach {
+            program: name,
+            reason,
+        });
     };
     // SAFETY: libbpf returned a new link that nobody else owns.
     Ok(unsafe { Link::from_ptr(link) })
@@ -163,7 +209,11 @@ pub fn verified_instructions() -> Result<Vec<ProgramCost>, Error> {
             // SAFETY: the kernel writes at most `bytes` bytes to `info`, whose
             // pointer members are null with zero lengths.
             let failed = unsafe {
-                libbpf_sys::bpf_prog_get_info_by_fd(program.as_fd().as_raw_fd(), &raw mut info, &raw mut bytes)
+                libbpf_sys::bpf_prog_get_info_by_fd(
+                    program.as_fd().as_raw_fd(),
+                    &raw mut info,
+                    &raw mut bytes,
+                )
             };
             if failed != 0 {
                 return Err(last("reading a BPF program's information"));

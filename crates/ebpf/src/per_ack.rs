@@ -52,7 +52,15 @@ impl PerAck {
                 result => return result,
             }
         }
-        refused.map_or_else(|| Err(Error::Mismatch { object: PER_ACK.name, what: "free name" }), Err)
+        refused.map_or_else(
+            || {
+                Err(Error::Mismatch {
+                    object: PER_ACK.name,
+                    what: "free name",
+                })
+            },
+            Err,
+        )
     }
 
     fn register_as(name: &str, growth: Growth) -> Result<Self, Error> {
@@ -62,17 +70,30 @@ impl PerAck {
         bytes
             .get_mut(..name.len())
             .filter(|_| name.len() < NAME_BYTES)
-            .ok_or(Error::Mismatch { object: PER_ACK.name, what: "name" })?
+            .ok_or(Error::Mismatch {
+                object: PER_ACK.name,
+                what: "name",
+            })?
             .copy_from_slice(name.as_bytes());
         PER_ACK.set_initial(&mut open, "per_ack", &bytes)?;
         let mut object = PER_ACK.load(open)?;
         let link = object
             .maps_mut()
             .find(|map| libbpf_rs::MapCore::map_type(map) == MapType::StructOps)
-            .ok_or(Error::Mismatch { object: PER_ACK.name, what: "per_ack" })?
+            .ok_or(Error::Mismatch {
+                object: PER_ACK.name,
+                what: "per_ack",
+            })?
             .attach_struct_ops()
-            .map_err(|reason| Error::Attach { program: "per_ack", reason })?;
-        Ok(Self { _link: link, _object: object, name: name.to_owned() })
+            .map_err(|reason| Error::Attach {
+                program: "per_ack",
+                reason,
+            })?;
+        Ok(Self {
+            _link: link,
+            _object: object,
+            name: name.to_owned(),
+        })
     }
 
     /// The name to select it by.

@@ -18,8 +18,16 @@ pub struct Feature {
 impl Feature {
     fn of(name: &'static str, purpose: &str, tried: Result<(), Error>) -> Self {
         match tried {
-            Ok(()) => Self { name, available: true, reason: purpose.to_owned() },
-            Err(error) => Self { name, available: false, reason: error.to_string() },
+            Ok(()) => Self {
+                name,
+                available: true,
+                reason: purpose.to_owned(),
+            },
+            Err(error) => Self {
+                name,
+                available: false,
+                reason: error.to_string(),
+            },
         }
     }
 }
@@ -30,11 +38,27 @@ impl Feature {
 pub fn probe() -> Vec<Feature> {
     vec![
         Feature::of("btf", "programs adapt to this kernel", btf()),
-        Feature::of("divack", "ACKs can be divided in the kernel", DIVACK.open().and_then(|open| DIVACK.load(open)).map(drop)),
+        Feature::of(
+            "divack",
+            "ACKs can be divided in the kernel",
+            DIVACK.open().and_then(|open| DIVACK.load(open)).map(drop),
+        ),
         Feature::of("tcx", "divack goes away with its process", on_loopback(Hook::Tcx)),
-        Feature::of("clsact", "divack on kernels before 6.6", on_loopback(Hook::Clsact)),
-        Feature::of("per-ack", "a sender that counts ACKs", PER_ACK.open().and_then(|open| PER_ACK.load(open)).map(drop)),
-        Feature::of("tcp-trace", "the kernel's TCP state at every segment", Trace::start(&Filter::default()).map(drop)),
+        Feature::of(
+            "clsact",
+            "divack on kernels before 6.6",
+            on_loopback(Hook::Clsact),
+        ),
+        Feature::of(
+            "per-ack",
+            "a sender that counts ACKs",
+            PER_ACK.open().and_then(|open| PER_ACK.load(open)).map(drop),
+        ),
+        Feature::of(
+            "tcp-trace",
+            "the kernel's TCP state at every segment",
+            Trace::start(&Filter::default()).map(drop),
+        ),
     ]
 }
 

@@ -20,7 +20,12 @@ const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 const TCP_ESTABLISHED: u32 = 1;
 const TCP_CLOSE: u32 = 7;
 
-const PROGRAMS: [&str; 4] = ["trace_segment", "trace_retransmit", "trace_state", "trace_congestion"];
+const PROGRAMS: [&str; 4] = [
+    "trace_segment",
+    "trace_retransmit",
+    "trace_state",
+    "trace_congestion",
+];
 
 /// Which sockets are watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +40,11 @@ pub struct Filter {
 
 impl Default for Filter {
     fn default() -> Self {
-        Self { namespaces: Vec::new(), port: None, buffer_bytes: 4 << 20 }
+        Self {
+            namespaces: Vec::new(),
+            port: None,
+            buffer_bytes: 4 << 20,
+        }
     }
 }
 
@@ -112,7 +121,10 @@ pub struct Trace {
 
 impl std::fmt::Debug for Trace {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Trace").field("links", &self.links).finish_non_exhaustive()
+        formatter
+            .debug_struct("Trace")
+            .field("links", &self.links)
+            .finish_non_exhaustive()
     }
 }
 
@@ -138,9 +150,19 @@ impl Trace {
         let mut links = Vec::new();
         for name in PROGRAMS {
             let link = TCP_TRACE.program(&object, name)?.attach_trace();
-            links.push(link.map_err(|reason| Error::Attach { program: name, reason })?);
+            links.push(link.map_err(|reason| Error::Attach {
+                program: name,
+                reason,
+            })?);
         }
-        Ok(Self { links, buffer, object, inbox, streams: Streams::default(), tick: tick()? })
+        Ok(Self {
+            links,
+            buffer,
+            object,
+            inbox,
+            streams: Streams::default(),
+            tick: tick()?,
+        })
     }
 
     /// Appends the samples taken since the last call, in the order they were
@@ -149,10 +171,19 @@ impl Trace {
     /// # Errors
     /// When the ring buffer cannot be read.
     pub fn poll(&mut self, out: &mut Vec<Sample>) -> Result<usize, Error> {
-        self.buffer.consume().map_err(|reason| Error::Map { map: "samples", reason })?;
-        let Ok(mut inbox) = self.inbox.lock() else { return Ok(0) };
+        self.buffer.consume().map_err(|reason| Error::Map {
+            map: "samples",
+            reason,
+        })?;
+        let Ok(mut inbox) = self.inbox.lock() else {
+            return Ok(0);
+        };
         let count = inbox.len();
-        out.extend(inbox.drain(..).map(|bytes| self.streams.decode(&bytes, self.tick)));
+        out.extend(
+            inbox
+                .drain(..)
+                .map(|bytes| self.streams.decode(&bytes, self.tick)),
+        );
         Ok(count)
     }
 
@@ -170,11 +201,17 @@ impl Trace {
     }
 }
 
-fn open_buffer(object: &Object, inbox: Arc<Mutex<Vec<[u8; SAMPLE_BYTES]>>>) -> Result<RingBuffer<'static>, Error> {
+fn open_buffer(
+    object: &Object,
+    inbox: Arc<Mutex<Vec<[u8; SAMPLE_BYTES]>>>,
+) -> Result<RingBuffer<'static>, Error> {
     let map = object
         .maps()
         .find(|map| map.name() == "samples")
-        .ok_or(Error::Mismatch { object: TCP_TRACE.name, what: "samples" })?;
+        .ok_or(Error::Mismatch {
+            object: TCP_TRACE.name,
+            what: "samples",
+        })?;
     let mut builder = RingBufferBuilder::new();
     builder
         .add(&map, move |bytes| match (bytes.first_chunk(), inbox.lock()) {
@@ -184,14 +221,23 @@ fn open_buffer(object: &Object, inbox: Arc<Mutex<Vec<[u8; SAMPLE_BYTES]>>>) -> R
             }
             _ => -libc::EINVAL,
         })
-        .map_err(|reason| Error::Map { map: "samples", reason })?;
-    builder.build().map_err(|reason| Error::Map { map: "samples", reason })
+        .map_err(|reason| Error::Map {
+            map: "samples",
+            reason,
+        })?;
+    builder.build().map_err(|reason| Error::Map {
+        map: "samples",
+        reason,
+    })
 }
 
 /// Length of a jiffy, in which the kernel keeps the retransmission timeout: the
 /// resolution of the coarse clock.
 fn tick() -> Result<Duration, Error> {
-    let mut resolution = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut resolution = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: the call writes one timespec.
     if unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut resolution) } != 0 {
         return Err(last("reading the kernel's tick"));
@@ -257,11 +303,17 @@ impl Streams {
                 return 0;
             }
             SampleKind::State(TCP_CLOSE) => {
-                return self.by_socket.remove(&socket).map_or(0, |stream| stream.una_bytes);
+                return self
+                    .by_socket
+                    .remove(&socket)
+                    .map_or(0, |stream| stream.una_bytes);
             }
             _ => {}
         }
-        let stream = self.by_socket.entry(socket).or_insert(Stream { una, una_bytes: 0 });
+        let stream = self
+            .by_socket
+            .entry(socket)
+            .or_insert(Stream { una, una_bytes: 0 });
         let advance = una.wrapping_sub(stream.una).cast_signed();
         stream.una_bytes = stream.una_bytes.saturating_add_signed(advance.into());
         stream.una = una;

@@ -18,8 +18,12 @@ const BYTES: usize = 200_000;
 /// reach the server.
 fn download(server: &Namespace, client: &Namespace, host: IpAddr) -> Vec<Vec<u8>> {
     let interface = server.ifindex("eth");
-    let (capture, listener) =
-        server.run(|| (PacketSocket::new(interface), TcpListener::bind((host, 0)).expect("listen")));
+    let (capture, listener) = server.run(|| {
+        (
+            PacketSocket::new(interface),
+            TcpListener::bind((host, 0)).expect("listen"),
+        )
+    });
     let address: SocketAddr = listener.local_addr().expect("address");
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -69,7 +73,9 @@ fn stay_on_one_processor() {
 fn ack_numbers(packets: &[Vec<u8>]) -> Vec<u32> {
     let mut acks = Vec::new();
     for packet in packets {
-        let Ok(ip) = IpSlice::from_slice(packet) else { continue };
+        let Ok(ip) = IpSlice::from_slice(packet) else {
+            continue;
+        };
         let payload = ip.payload();
         if payload.ip_number != etherparse::IpNumber::TCP {
             continue;
@@ -85,7 +91,11 @@ fn ack_numbers(packets: &[Vec<u8>]) -> Vec<u32> {
                 tcp.calc_checksum_ipv6(header.source(), header.destination())
             }
         };
-        assert_eq!(tcp.checksum(), checksum.expect("a length that fits"), "checksum of {tcp:?}");
+        assert_eq!(
+            tcp.checksum(),
+            checksum.expect("a length that fits"),
+            "checksum of {tcp:?}"
+        );
         if tcp.ack() && !tcp.syn() && !tcp.fin() && !tcp.rst() && tcp.payload().is_empty() {
             acks.push(tcp.acknowledgment_number());
         }
@@ -99,13 +109,26 @@ fn ack_numbers(packets: &[Vec<u8>]) -> Vec<u32> {
 /// Lengths of the runs of ACK numbers one byte apart, without their last, full
 /// ACK: how many divacks each division had.
 fn divisions(acks: &[u32]) -> Vec<u64> {
-    let steps: Vec<i32> = acks.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]).cast_signed()).collect();
-    assert!(steps.iter().all(|&step| step > 0), "ACK numbers only grow: {acks:?}");
-    steps.chunk_by(|a, b| (*a == 1) == (*b == 1)).filter(|run| run[0] == 1).map(|run| run.len() as u64).collect()
+    let steps: Vec<i32> = acks
+        .windows(2)
+        .map(|pair| pair[1].wrapping_sub(pair[0]).cast_signed())
+        .collect();
+    assert!(
+        steps.iter().all(|&step| step > 0),
+        "ACK numbers only grow: {acks:?}"
+    );
+    steps
+        .chunk_by(|a, b| (*a == 1) == (*b == 1))
+        .filter(|run| run[0] == 1)
+        .map(|run| run.len() as u64)
+        .collect()
 }
 
 fn brute_force(count: u32) -> DivackSettings {
-    DivackSettings { count, ..DivackSettings::default() }
+    DivackSettings {
+        count,
+        ..DivackSettings::default()
+    }
 }
 
 fn divides_every_ack(host: &str, hook: Hook) {
@@ -119,9 +142,16 @@ fn divides_every_ack(host: &str, hook: Hook) {
         let counters = divack.counters().expect("counters");
         assert_eq!(counters.clone_errors, 0);
         assert!(runs.len() > 2, "several ACKs were divided: {acks:?}");
-        assert_eq!(runs.iter().sum::<u64>(), counters.divided_acks, "every divack arrived");
+        assert_eq!(
+            runs.iter().sum::<u64>(),
+            counters.divided_acks,
+            "every divack arrived"
+        );
         assert_eq!(runs.len() as u64, counters.divisions);
-        assert!(runs.iter().all(|&run| run == u64::from(count)), "n = {count} each: {runs:?}");
+        assert!(
+            runs.iter().all(|&run| run == u64::from(count)),
+            "n = {count} each: {runs:?}"
+        );
     }
     let acks = ack_numbers(&download(&server, &client, host.parse().expect("an address")));
     assert!(divisions(&acks).is_empty(), "detached when dropped");
@@ -154,13 +184,23 @@ fn controlled_stops_at_exactly_its_limit_per_connection() {
         return;
     }
     let (server, client) = pair();
-    let settings = DivackSettings { max_count: Some(100), ..brute_force(64) };
+    let settings = DivackSettings {
+        max_count: Some(100),
+        ..brute_force(64)
+    };
     let divack = Divack::attach(Some(client.fd()), client.ifindex("eth"), settings).expect("divack attaches");
     for connection in 1..=2 {
-        let runs = divisions(&ack_numbers(&download(&server, &client, "10.0.0.1".parse().expect("an address"))));
+        let runs = divisions(&ack_numbers(&download(
+            &server,
+            &client,
+            "10.0.0.1".parse().expect("an address"),
+        )));
         assert_eq!(runs, [64, 36], "the limit is a connection's own");
         let counters = divack.counters().expect("counters");
-        assert_eq!((counters.divided_acks, counters.divisions), (100 * connection, 2 * connection));
+        assert_eq!(
+            (counters.divided_acks, counters.divisions),
+            (100 * connection, 2 * connection)
+        );
     }
 }
 
@@ -171,14 +211,21 @@ fn settings_change_while_it_runs() {
     }
     let (server, client) = pair();
     let host: IpAddr = "10.0.0.1".parse().expect("an address");
-    let divack = Divack::attach(Some(client.fd()), client.ifindex("eth"), brute_force(0)).expect("divack attaches");
-    assert!(divisions(&ack_numbers(&download(&server, &client, host))).is_empty(), "n = 0 is off");
+    let divack =
+        Divack::attach(Some(client.fd()), client.ifindex("eth"), brute_force(0)).expect("divack attaches");
+    assert!(
+        divisions(&ack_numbers(&download(&server, &client, host))).is_empty(),
+        "n = 0 is off"
+    );
     divack.set(brute_force(3)).expect("set");
     let runs = divisions(&ack_numbers(&download(&server, &client, host)));
     assert!(!runs.is_empty() && runs.iter().all(|&run| run == 3), "{runs:?}");
     divack.set(brute_force(1000)).expect("set");
     let runs = divisions(&ack_numbers(&download(&server, &client, host)));
-    assert!(!runs.is_empty() && runs.iter().all(|&run| run == 64), "lowered to 64: {runs:?}");
+    assert!(
+        !runs.is_empty() && runs.iter().all(|&run| run == 64),
+        "lowered to 64: {runs:?}"
+    );
 }
 
 #[test]

@@ -21,7 +21,11 @@ pub struct Tun(File);
 impl Tun {
     /// Makes a device; it still has to be set up.
     pub fn new(name: &str) -> Self {
-        let file = File::options().read(true).write(true).open("/dev/net/tun").expect("/dev/net/tun");
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .open("/dev/net/tun")
+            .expect("/dev/net/tun");
         let mut request = request(name);
         request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
         // SAFETY: TUNSETIFF reads and writes one ifreq.
@@ -37,7 +41,11 @@ impl Tun {
 
     /// The next packet the kernel sent out, if one comes within `patience`.
     pub fn receive(&self, patience: Duration) -> Option<Vec<u8>> {
-        let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut poll = libc::pollfd {
+            fd: self.0.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
         // SAFETY: one valid pollfd.
         let ready = unsafe { libc::poll(&raw mut poll, 1, patience.as_millis() as libc::c_int) };
         if ready <= 0 {
@@ -67,7 +75,11 @@ impl PacketSocket {
         let everything = (libc::ETH_P_ALL as u16).to_be();
         // SAFETY: plain system calls with valid arguments; the descriptor is new.
         let fd = unsafe {
-            let fd = libc::socket(libc::AF_PACKET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, i32::from(everything));
+            let fd = libc::socket(
+                libc::AF_PACKET,
+                libc::SOCK_DGRAM | libc::SOCK_CLOEXEC,
+                i32::from(everything),
+            );
             assert!(fd >= 0, "packet socket: {}", io::Error::last_os_error());
             OwnedFd::from_raw_fd(fd)
         };
@@ -104,7 +116,11 @@ impl PacketSocket {
 
     /// Sends an IP packet out of the interface, through its egress hook.
     pub fn send(&self, packet: &[u8]) {
-        let ethertype = if packet[0] >> 4 == 4 { libc::ETH_P_IP } else { libc::ETH_P_IPV6 };
+        let ethertype = if packet[0] >> 4 == 4 {
+            libc::ETH_P_IP
+        } else {
+            libc::ETH_P_IPV6
+        };
         let address = self.address((ethertype as u16).to_be());
         // SAFETY: pointers and lengths describe live values.
         let sent = unsafe {
@@ -117,7 +133,12 @@ impl PacketSocket {
                 size_of::<libc::sockaddr_ll>() as u32,
             )
         };
-        assert_eq!(sent, packet.len().cast_signed(), "sendto: {}", io::Error::last_os_error());
+        assert_eq!(
+            sent,
+            packet.len().cast_signed(),
+            "sendto: {}",
+            io::Error::last_os_error()
+        );
     }
 
     /// The packets that have arrived by now (not those sent).
@@ -138,7 +159,9 @@ impl PacketSocket {
                     &raw mut from_bytes,
                 )
             };
-            let Ok(length) = usize::try_from(length) else { break };
+            let Ok(length) = usize::try_from(length) else {
+                break;
+            };
             if from.sll_pkttype != libc::PACKET_OUTGOING {
                 packets.push(bytes[..length].to_vec());
             }
@@ -148,7 +171,10 @@ impl PacketSocket {
     }
 
     fn dropped(&self) -> u32 {
-        let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+        let mut stats = libc::tpacket_stats {
+            tp_packets: 0,
+            tp_drops: 0,
+        };
         let mut bytes = size_of::<libc::tpacket_stats>() as u32;
         // SAFETY: the option fills one tpacket_stats.
         unsafe {
@@ -174,7 +200,10 @@ pub fn checksum_offload_off(name: &str) {
         data: u32,
     }
     // ETHTOOL_STXCSUM
-    let mut value = Value { command: 0x17, data: 0 };
+    let mut value = Value {
+        command: 0x17,
+        data: 0,
+    };
     let mut request = request(name);
     request.ifr_ifru.ifru_data = (&raw mut value).cast();
     let socket = std::net::UdpSocket::bind("0.0.0.0:0").expect("a socket");

@@ -25,7 +25,9 @@ impl Namespace {
             if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
                 return Err(io::Error::last_os_error());
             }
-            Ok(Self { file: File::open("/proc/thread-self/ns/net")? })
+            Ok(Self {
+                file: File::open("/proc/thread-self/ns/net")?,
+            })
         })
         .join()
         .expect("no panic")
@@ -42,7 +44,10 @@ impl Namespace {
             scope
                 .spawn(|| {
                     // SAFETY: only this thread's namespace changes.
-                    assert_eq!(unsafe { libc::setns(self.file.as_raw_fd(), libc::CLONE_NEWNET) }, 0);
+                    assert_eq!(
+                        unsafe { libc::setns(self.file.as_raw_fd(), libc::CLONE_NEWNET) },
+                        0
+                    );
                     work()
                 })
                 .join()
@@ -53,8 +58,15 @@ impl Namespace {
     /// Runs `ip` with these arguments inside.
     pub fn ip(&self, arguments: &str) {
         self.run(|| {
-            let output = Command::new("ip").args(arguments.split_whitespace()).output().expect("ip (iproute2)");
-            assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+            let output = Command::new("ip")
+                .args(arguments.split_whitespace())
+                .output()
+                .expect("ip (iproute2)");
+            assert!(
+                output.status.success(),
+                "ip {arguments}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
         });
     }
 
@@ -79,7 +91,10 @@ impl Namespace {
 /// 10.0.0.1 and .2, fd00::1 and ::2. Its ends compute checksums in full.
 pub fn pair() -> (Namespace, Namespace) {
     let (server, client) = (Namespace::new(), Namespace::new());
-    server.ip(&format!("link add eth type veth peer name eth netns {}", client.path()));
+    server.ip(&format!(
+        "link add eth type veth peer name eth netns {}",
+        client.path()
+    ));
     for (namespace, host) in [(&server, 1), (&client, 2)] {
         namespace.ip(&format!("addr add 10.0.0.{host}/24 dev eth"));
         namespace.ip(&format!("addr add fd00::{host}/64 dev eth nodad"));

@@ -1,1 +1,36 @@
-//! placeholder
+//! The wall-clock engine: the hosts of a scenario become network namespaces
+//! with the real Linux stack and real programs in them, and their packets pass
+//! the same path elements and agents as in the simulator, in real time.
+//!
+//! Everything belongs to the process: namespaces and devices are descriptors,
+//! programs live in a process namespace. When the process ends, however it
+//! ends, the kernel removes it all. Nothing outside the namespaces is touched.
+
+mod checksum;
+pub mod clock;
+mod delay_line;
+mod doctor;
+mod driver;
+mod error;
+mod host;
+mod keeper;
+mod lateness;
+mod namespace;
+mod netlink;
+mod offload;
+mod refusal;
+mod run_dir;
+mod tun;
+
+pub use clock::Clock;
+pub use delay_line::DelayLine;
+pub use driver::{Delivery, Driver, Forwarder, Punctuality, Settings, Wire};
+pub use error::Error;
+pub use host::{Addresses, Host, HostSettings};
+pub use keeper::{Keeper, Program};
+pub use lateness::{Lateness, LatenessSummary};
+pub use namespace::Namespace;
+pub use netlink::RouteSettings;
+pub use refusal::Refusal;
+pub use run_dir::{Cleaned, RunDir, clean};
+pub use tun::Tun;

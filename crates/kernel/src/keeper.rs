@@ -1,0 +1,223 @@
+//! Programs inside hosts, none of which outlives the run.
+//!
+//! They live in a process namespace whose first process is a keeper: a fork of
+//! this program that only waits. When this program ends, however it ends, the
+//! keeper goes, and the kernel ends everything else in there with it, also
+//! what the programs started in the background.
+
+use std::ffi::{CString, OsString};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use nix::libc;
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::pipe2;
+
+use crate::error::Attempt;
+use crate::{Error, Host};
+
+/// The variable that marks every program of a run, for `clean`.
+pub const RUN_VARIABLE: &str = "LASTHOP_RUN";
+
+/// A program to run in a host.
+#[derive(Debug)]
+pub struct Program {
+    /// Program and arguments.
+    pub command: Vec<OsString>,
+    /// Variables on top of the caller's.
+    pub variables: Vec<(String, String)>,
+    /// Whether it talks to the caller's terminal; otherwise its output is piped.
+    pub terminal: bool,
+}
+
+struct Request {
+    program: Program,
+    namespace: OwnedFd,
+    answer: Sender<Result<Child, Error>>,
+}
+
+/// Starts programs and ends them all when dropped.
+#[derive(Debug)]
+pub struct Keeper {
+    requests: Option<Sender<Request>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    /// Starts the keeper for the run `run`; `hosts_file` replaces `/etc/hosts`
+    /// for its programs.
+    ///
+    /// # Errors
+    /// When a process namespace cannot be made.
+    pub fn start(run: &str, hosts_file: Option<CString>) -> Result<Self, Error> {
+        let (requests, inbox) = channel::<Request>();
+        let (started, outcome) = channel();
+        let run = run.to_owned();
+        // The parent-death signal follows the thread that forked, so one
+        // thread starts everything and lives as long as the keeper.
+        let thread = thread::Builder::new()
+            .name("lasthop-keeper".into())
+            .spawn(move || {
+                let warden = match Warden::start() {
+                    Ok(warden) => warden,
+                    Err(error) => {
+                        let _ = started.send(Err(error));
+                        return;
+                    }
+                };
+                let _ = started.send(Ok(()));
+                for request in inbox {
+                    let child = spawn(&request, &run, hosts_file.as_ref());
+                    let _ = request.answer.send(child);
+                }
+                drop(warden);
+            })
+            .attempt(|| "start the keeper thread".into())?;
+        match outcome.recv().unwrap_or(Err(Error::Panicked("keeper"))) {
+            Ok(()) => Ok(Self { requests: Some(requests), thread: Some(thread) }),
+            Err(error) => {
+                let _ = thread.join();
+                Err(error)
+            }
+        }
+    }
+
+    /// Starts a program in a host.
+    ///
+    /// # Errors
+    /// When the program is not found or may not be started.
+    pub fn spawn(&self, host: &Host, program: Program) -> Result<Child, Error> {
+        let (answer, child) = channel();
+        let namespace = host
+            .namespace
+            .duplicate()
+            .attempt(|| "duplicate a namespace descriptor".into())?;
+        let request = Request { program, namespace, answer };
+        self.requests
+            .as_ref()
+            .and_then(|requests| requests.send(request).ok())
+            .ok_or(Error::Panicked("keeper"))?;
+        child.recv().unwrap_or(Err(Error::Panicked("keeper")))
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.requests = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn spawn(request: &Request, run: &str, hosts_file: Option<&CString>) -> Result<Child, Error> {
+    let program = &request.program;
+    let name = program.command.first().cloned().unwrap_or_default();
+    let mut command = Command::new(&name);
+    command.args(program.command.iter().skip(1));
+    command.env(RUN_VARIABLE, run);
+    command.envs(program.variables.iter().map(|(name, value)| (name, value)));
+    if !program.terminal {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    }
+    let namespace = request.namespace.as_raw_fd();
+    let hosts_file = hosts_file.cloned();
+    // SAFETY: between fork and exec only system calls are made; nothing is
+    // allocated and no lock is taken.
+    unsafe {
+        command.pre_exec(move || enter(namespace, hosts_file.as_ref()));
+    }
+    command.spawn().attempt(|| format!("start {}", name.display()))
+}
+
+/// In the child, before exec: joins the host and shows it its own processes.
+fn enter(namespace: RawFd, hosts_file: Option<&CString>) -> io::Result<()> {
+    let none = std::ptr::null();
+    // SAFETY: the descriptor is open, every path is a valid C string.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        // The caller may have blocked or ignored signals; programs start afresh.
+        libc::signal(libc::SIGINT, libc::SIG_DFL);
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        if libc::setns(namespace, libc::CLONE_NEWNET) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // The private view of /proc and /etc/hosts is a comfort: without it programs still run.
+        if libc::unshare(libc::CLONE_NEWNS) == 0
+            && libc::mount(
+                none,
+                c"/".as_ptr(),
+                none,
+                libc::MS_REC | libc::MS_PRIVATE,
+                none.cast(),
+            ) == 0
+        {
+            libc::mount(c"proc".as_ptr(), c"/proc".as_ptr(), c"proc".as_ptr(), 0, none.cast());
+            if let Some(file) = hosts_file {
+                libc::mount(
+                    file.as_ptr(),
+                    c"/etc/hosts".as_ptr(),
+                    none,
+                    libc::MS_BIND,
+                    none.cast(),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The first process of the run's process namespace.
+struct Warden {
+    pid: libc::pid_t,
+    /// Closing it tells the warden to go, even where no signal reaches it.
+    _lifeline: OwnedFd,
+}
+
+impl Warden {
+    /// Forks the warden; the calling thread's further children join its namespace.
+    fn start() -> Result<Self, Error> {
+        unshare(CloneFlags::CLONE_NEWPID).attempt(|| "create a process namespace".into())?;
+        let (watched, lifeline) =
+            pipe2(nix::fcntl::OFlag::O_CLOEXEC).attempt(|| "create a pipe".into())?;
+        // SAFETY: the child makes system calls only and never returns. The raw
+        // call skips the fork handlers of libraries that know nothing of this.
+        let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+        match pid {
+            0 => guard(watched.as_raw_fd()),
+            -1 => Err(Error::system("start the keeper process", io::Error::last_os_error())),
+            pid => Ok(Self { pid: pid as libc::pid_t, _lifeline: lifeline }),
+        }
+    }
+}
+
+impl Drop for Warden {
+    fn drop(&mut self) {
+        // SAFETY: the pid is our own child's, not yet waited for.
+        unsafe {
+            libc::kill(self.pid, libc::SIGKILL);
+            libc::waitpid(self.pid, std::ptr::null_mut(), 0);
+        }
+    }
+}
+
+/// The warden's whole life: wait until the lifeline closes.
+fn guard(watched: RawFd) -> ! {
+    // SAFETY: system calls only, on descriptors of this process.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        // Orphans of the programs become ours and need no burial.
+        libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+        libc::dup2(watched, 0);
+        libc::syscall(libc::SYS_close_range, 1, u32::MAX, 0);
+        let mut byte = 0_u8;
+        while libc::read(0, (&raw mut byte).cast(), 1) == -1
+            && *libc::__errno_location() == libc::EINTR
+        {}
+        libc::_exit(0)
+    }
+}

@@ -1,0 +1,226 @@
+//! What a run leaves in the file system: one small directory with its name,
+//! locked as long as the run lives. The lock goes with the process, so a
+//! directory without one belongs to a run that was killed.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, geteuid};
+
+use crate::Error;
+use crate::error::Attempt;
+use crate::keeper::RUN_VARIABLE;
+
+/// The directory of a live run; removed when dropped.
+#[derive(Debug)]
+pub struct RunDir {
+    name: String,
+    path: PathBuf,
+    _lock: File,
+}
+
+/// What `clean` found and removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// Names of dead runs whose directory was removed.
+    pub runs: Vec<String>,
+    /// Programs of dead runs that were ended.
+    pub processes: u32,
+    /// Names of runs that are alive and were left alone.
+    pub alive: Vec<String>,
+}
+
+/// Where runs are listed: `/run/lasthop` for root, the user's own elsewhere.
+pub fn base() -> PathBuf {
+    if geteuid().is_root() && writable(Path::new("/run")) {
+        return PathBuf::from("/run/lasthop");
+    }
+    match std::env::var_os("XDG_RUNTIME_DIR") {
+        Some(own) if writable(Path::new(&own)) => PathBuf::from(own).join("lasthop"),
+        _ => std::env::temp_dir().join(format!("lasthop-{}", geteuid())),
+    }
+}
+
+fn writable(path: &Path) -> bool {
+    nix::unistd::access(path, nix::unistd::AccessFlags::W_OK).is_ok()
+}
+
+impl RunDir {
+    /// A directory for a new run. Dead runs met on the way are removed.
+    ///
+    /// # Errors
+    /// When the directory cannot be made.
+    pub fn create() -> Result<Self, Error> {
+        clean()?;
+        Self::create_in(&base())
+    }
+
+    fn create_in(base: &Path) -> Result<Self, Error> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}-{number}", std::process::id());
+        let path = base.join(&name);
+        fs::create_dir_all(base).attempt(|| format!("create {}", base.display()))?;
+        // Made under another name and locked before it is listed, so that no
+        // `clean` ever sees it unlocked.
+        let hidden = base.join(format!(".{name}"));
+        fs::create_dir_all(&hidden).attempt(|| format!("create {}", hidden.display()))?;
+        let lock = lock_file(&hidden).attempt(|| format!("create {}", hidden.display()))?;
+        lock.try_lock().map_err(|error| {
+            Error::system(format!("lock {}", hidden.display()), io::Error::other(error))
+        })?;
+        fs::rename(&hidden, &path).attempt(|| format!("create {}", path.display()))?;
+        Ok(Self { name, path, _lock: lock })
+    }
+
+    /// The run's name, unique on this machine while it lives.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a file into the directory.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
+        let path = self.path.join(name);
+        File::create(&path)
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .attempt(|| format!("write {}", path.display()))?;
+        Ok(path)
+    }
+}
+
+impl Drop for RunDir {
+    fn drop(&mut self) {
+        // What stays behind is found and removed by the next run.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+fn lock_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).truncate(false).write(true).open(path.join("lock"))
+}
+
+/// Removes what killed runs left behind; live runs are not touched.
+///
+/// # Errors
+/// When the list of runs cannot be read.
+pub fn clean() -> Result<Cleaned, Error> {
+    clean_in(&base())
+}
+
+fn clean_in(base: &Path) -> Result<Cleaned, Error> {
+    let mut cleaned = Cleaned::default();
+    let entries = match fs::read_dir(base) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(cleaned),
+        Err(error) => return Err(Error::system(format!("read {}", base.display()), error)),
+    };
+    let mut names: Vec<String> =
+        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    for name in names {
+        let path = base.join(&name);
+        // A run that ends at this moment removes its directory itself.
+        let Ok(lock) = OpenOptions::new().write(true).open(path.join("lock")) else {
+            if !is_coming_up(&path) {
+                let _ = fs::remove_dir_all(&path);
+            }
+            continue;
+        };
+        if lock.try_lock().is_err() {
+            cleaned.alive.push(name);
+            continue;
+        }
+        if is_coming_up(&path) {
+            continue;
+        }
+        cleaned.processes += end_programs(&name);
+        let _ = fs::remove_dir_all(&path);
+        cleaned.runs.push(name.trim_start_matches('.').to_owned());
+    }
+    Ok(cleaned)
+}
+
+/// Whether the directory is one that its run is just making: hidden still, and
+/// the process it is named after is alive.
+fn is_coming_up(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.strip_prefix('.')
+        .and_then(|name| name.split('-').next())
+        .is_some_and(|pid| fs::exists(format!("/proc/{pid}")).unwrap_or(false))
+}
+
+/// Ends programs that carry the mark of run `name`. With the keeper's process
+/// namespace there should be none.
+fn end_programs(name: &str) -> u32 {
+    let mark = format!("{RUN_VARIABLE}={name}");
+    let mut ended = 0;
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
+        let marked = environment.split(|&byte| byte == 0).any(|line| line == mark.as_bytes());
+        if marked && kill(Pid::from_raw(pid), Signal::SIGKILL).is_ok() {
+            ended += 1;
+        }
+    }
+    ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own_base(test: &str) -> PathBuf {
+        let base = std::env::temp_dir().join(format!("lasthop-{test}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&base);
+        base
+    }
+
+    #[test]
+    fn a_live_run_is_left_alone_and_removes_itself() {
+        let base = own_base("alive");
+        let run = RunDir::create_in(&base).unwrap();
+        let cleaned = clean_in(&base).unwrap();
+        assert_eq!(cleaned.alive, [run.name().to_owned()]);
+        assert!(cleaned.runs.is_empty());
+        let path = run.path().to_owned();
+        drop(run);
+        assert!(!path.exists());
+        fs::remove_dir_all(&base).unwrap();
+    }
+
+    #[test]
+    fn a_killed_run_is_found_by_name_and_removed() {
+        let base = own_base("killed");
+        let run = RunDir::create_in(&base).unwrap();
+        let (name, path) = (run.name().to_owned(), run.path().to_owned());
+        // The kernel drops a killed run's lock; its directory stays.
+        run._lock.unlock().unwrap();
+        let cleaned = clean_in(&base).unwrap();
+        assert_eq!(cleaned.runs, [name]);
+        assert!(!path.exists());
+        fs::remove_dir_all(&base).unwrap();
+    }
+
+    #[test]
+    fn two_runs_of_one_process_do_not_collide() {
+        let base = own_base("two");
+        let one = RunDir::create_in(&base).unwrap();
+        let two = RunDir::create_in(&base).unwrap();
+        assert_ne!(one.path(), two.path());
+        drop((one, two));
+        fs::remove_dir_all(&base).unwrap();
+    }
+}

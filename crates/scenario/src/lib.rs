@@ -11,6 +11,7 @@ mod check;
 mod expand;
 mod fields;
 mod kind;
+mod likeness;
 mod load;
 mod parameter;
 mod problem;

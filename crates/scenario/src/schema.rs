@@ -189,7 +189,7 @@ fn literal(kind: &Kind) -> Value {
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Integer { min, max } => {
             let mut schema = json!({ "type": "integer", "minimum": min });
-            if *max <= i64::MAX as u64 {
+            if i64::try_from(*max).is_ok() {
                 schema["maximum"] = json!(max);
             }
             schema

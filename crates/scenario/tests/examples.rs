@@ -173,3 +173,41 @@ fn a_wrong_override_names_the_parameter_and_what_is_allowed() {
          (ns, us, ms, s, min, h), found \"20\""
     );
 }
+
+/// The part of the reference below this line is generated.
+const MARKER: &str = "<!-- generated from the table of keys; do not edit below -->\n";
+
+#[test]
+fn the_reference_lists_every_key() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenario.md");
+    let text = fs::read_to_string(&path).expect("the reference");
+    let (written, generated) = text.split_once(MARKER).expect("the marker");
+    let tables = lasthop_scenario::reference_tables();
+    if std::env::var_os("LASTHOP_UPDATE_DOCS").is_some() {
+        fs::write(&path, format!("{written}{MARKER}{tables}")).expect("a writable reference");
+    } else {
+        assert!(generated == tables, "run this test with LASTHOP_UPDATE_DOCS=1 to renew docs/scenario.md");
+    }
+}
+
+#[test]
+fn the_example_in_the_reference_loads() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenario.md");
+    let text = fs::read_to_string(&path).expect("the reference");
+    let start = text.find("```toml\n").expect("an example") + 8;
+    let end = start + text[start..].find("```").expect("its end");
+    let plan = load(&text[start..end], "example.toml", &LoadOptions::default());
+    let plan = plan.unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(plan.variants.len(), 2);
+    assert_eq!(plan.variants[0].world.handovers.len(), 1);
+}
+
+#[test]
+fn a_parameter_keeps_an_item_or_leaves_it_out() {
+    let plan = loaded("web.toml", &[]);
+    let workloads: Vec<usize> =
+        plan.variants.iter().map(|variant| variant.world.workloads.len()).collect();
+    assert_eq!(workloads, [1, 2, 2]);
+    assert_eq!(plan.variants[1].world.workloads[1].direction, Direction::Downlink);
+    assert_eq!(plan.variants[2].world.workloads[1].direction, Direction::Uplink);
+}

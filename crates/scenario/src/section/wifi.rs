@@ -2,7 +2,7 @@
 
 use lasthop_path::{FrameErrors, Protection, RadioConfig, Standard, WifiConfig};
 
-use crate::fields::Fields;
+use crate::fields::{Checked, Fields};
 use crate::kind::{Case, Key, Kind, counted, explained, integer, key, probability, word};
 use crate::problem::Report;
 
@@ -104,7 +104,7 @@ pub(crate) fn lower(fields: &Fields, report: &mut Report) -> Option<WifiConfig> 
         config.data_rate = rate;
     }
     if fields.get("basic_rates").is_some() {
-        config.basic_rates = fields.list("basic_rates").iter().filter_map(|rate| rate.rate()).collect();
+        config.basic_rates = fields.list("basic_rates").iter().filter_map(Checked::rate).collect();
     }
     if let Some(protection) = fields.name("protection").and_then(Protection::from_name) {
         config.protection = protection;

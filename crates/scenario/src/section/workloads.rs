@@ -125,9 +125,12 @@ pub(crate) fn lower(root: &Fields, hosts: &[Host], names: &Names, report: &mut R
 }
 
 fn workload(fields: &Fields, hosts: &[Host], names: &Names, report: &mut Report) -> Option<Workload> {
+    let unknown = report.problems.len();
     let from = group(fields, "from", names, report);
     let to = group(fields, "to", names, report);
-    let (from, to) = (from?, to?);
+    if report.problems.len() > unknown {
+        return None;
+    }
     let direction = direction(fields, (from, to), hosts, report)?;
     let (sending, receiving) = match direction {
         Direction::Downlink => (Side::Server, Side::Client),
@@ -150,12 +153,9 @@ fn workload(fields: &Fields, hosts: &[Host], names: &Names, report: &mut Report)
     })
 }
 
-/// The group a key names: `None` after an error, `Some(None)` when it names none.
-fn group(fields: &Fields, key: &str, names: &Names, report: &mut Report) -> Option<Option<usize>> {
-    match fields.text(key) {
-        Some(name) => names.find(name, fields.at(key), "host", report).map(Some),
-        None => Some(None),
-    }
+/// The group a key names, if it names one.
+fn group(fields: &Fields, key: &str, names: &Names, report: &mut Report) -> Option<usize> {
+    names.find(fields.text(key)?, fields.at(key), "host", report)
 }
 
 /// The direction: spelt out, or from the ends named, which must agree.

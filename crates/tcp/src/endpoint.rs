@@ -306,7 +306,7 @@ impl Endpoint {
             return;
         }
         if !self.receiver.acceptable(segment) {
-            self.receiver.refuse(segment);
+            self.receiver.refuse(&self.config, now, segment);
             return;
         }
         if let Some(timestamps) = segment.timestamps {

@@ -7,7 +7,7 @@ mod window;
 
 use lasthop_units::{Span, Time};
 
-use crate::config::Config;
+use crate::config::{Config, Reduction};
 use crate::ranges::RangeSet;
 use crate::segment::{Segment, Timestamps};
 use crate::seq::Seq;
@@ -95,19 +95,25 @@ impl Receiver {
         !self.unscaled
     }
 
-    /// A segment outside the window: RFC 9293 answers it with an ACK.
+    /// A segment outside the window: RFC 9293 answers it with an ACK. ns-2's sink
+    /// takes a copy of the last packet in order for that packet, and may delay.
     #[cold]
-    pub(crate) fn refuse(&mut self, segment: &Segment) {
-        self.acks.now();
-        if segment.payload_bytes > 0
-            && let Some(start) = self.offset_of(segment.seq)
+    pub(crate) fn refuse(&mut self, config: &Config, now: Time, segment: &Segment) {
+        let len = u64::from(segment.payload_bytes);
+        let end = self.offset_of(segment.seq).map(|start| start + len);
+        let is_last = len > 0 && end == Some(self.next) && self.out_of_order.is_empty();
+        if is_last && config.reduction == Reduction::Ns2 {
+            self.acks.on_in_order(config, now, len, self.next, self.window.expected_segment());
+        } else {
+            self.acks.now();
+        }
+        if len > 0
+            && let Some(end) = end
+            && end <= self.next
         {
-            let end = start + u64::from(segment.payload_bytes);
-            if end <= self.next {
-                self.duplicate_bytes += u64::from(segment.payload_bytes);
-                if self.dsack {
-                    self.history.duplicate(start, end);
-                }
+            self.duplicate_bytes += len;
+            if self.dsack {
+                self.history.duplicate(end - len, end);
             }
         }
     }

@@ -75,7 +75,7 @@ def test_path_is_read_from_the_scenario() -> None:
     assert path is not None
     text = describe_path(path)
     assert text.startswith(
-        "server — wire wire (100 Mbit/s · 125 ms, queue 1000 packets, loses 0.001 of packets)"
+        "server — wire wire (100 Mbit/s · 125 ms, queue 1000 packets, loses 0.1\xa0% of packets)"
     )
     assert "access point — Wi-Fi wlan (802.11g · 54 Mbit/s, queue 100 packets)" in text
     assert text.endswith("client with divacks")

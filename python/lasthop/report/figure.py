@@ -153,7 +153,8 @@ def _draw_sequence(axes: Axes, trace: Trace, flow: int) -> bool:
     if shown is None:
         return False
     t, low, high, _ = thinning.merge_ticks(shown.data_t, shown.data_low, shown.data_high, MOST_TICKS)
-    axes.vlines(t, low, high, color=BLUE, lw=1.0, label="segment")
+    # Projecting caps keep a tick visible where a segment is thinner than a dot of ink.
+    axes.vlines(t, low, high, color=BLUE, lw=1.0, label="segment", capstyle="projecting")
     if len(shown.again_t):
         axes.vlines(
             shown.again_t, shown.again_low, shown.again_high, color=RED, lw=1.4, label="retransmission"
@@ -167,7 +168,7 @@ def _draw_sequence(axes: Axes, trace: Trace, flow: int) -> bool:
     top = max((float(a.max()) for a in (shown.data_high, shown.ack) if len(a)), default=1.0)
     axes.step(shown.edge_t, shown.edge, where="post", color=PURPLE, lw=0.9, ls=":", label="window")
     # The window's edge may lie far above; the data decides what is shown.
-    reach = float(shown.edge.max()) if len(shown.edge) else 0.0
+    reach = float(np.nanmax(shown.edge, initial=0.0))
     axes.set_ylim(0, 1.05 * (reach if top < reach < 1.5 * top else top))
     axes.set_ylabel("sequence number (kB)")
     return True
@@ -183,7 +184,7 @@ def _draw_windows(axes: Axes, trace: Trace, flow: int) -> bool:
         axes.step(state.t, state.ssthresh, where="post", color=ORANGE, ls="--", label="ssthresh")
     axes.step(state.t, state.cwnd, where="post", color=BLUE, label="cwnd")
     top = float(max(state.cwnd.max(), state.flight.max()))
-    limit = float(state.rwnd.max())
+    limit = float(np.nanmax(state.rwnd, initial=0.0))
     axes.set_ylim(0, 1.06 * (limit if top < limit < 1.7 * top else top))
     axes.set_ylabel("window (kB)")
     return True

@@ -8,6 +8,7 @@ from .intervals import Estimate
 from .model import Metric
 
 MINUS = "\N{MINUS SIGN}"
+CI = "95\N{NO-BREAK SPACE}%\N{NO-BREAK SPACE}CI"
 THIN = "\N{NARROW NO-BREAK SPACE}"
 
 
@@ -26,12 +27,6 @@ def number(value: float | None, digits: int = 3) -> str:
     return text.replace("-", MINUS)
 
 
-def signed(value: float, digits: int = 3) -> str:
-    """A difference: always with its sign."""
-    text = number(value, digits)
-    return text if text.startswith(MINUS) or value == 0 else f"+{text}"
-
-
 def with_unit(value: float | None, metric: Metric, digits: int = 3) -> str:
     """A metric's stored value in its display unit."""
     if value is None:
@@ -40,39 +35,52 @@ def with_unit(value: float | None, metric: Metric, digits: int = 3) -> str:
     return f"{text}\N{NO-BREAK SPACE}{metric.unit}" if metric.unit else text
 
 
+def decimals_of(estimate: Estimate, scale: float = 1.0) -> int | None:
+    """Digits after the point that an interval earns: two of its width; ``None`` without a width."""
+    if estimate.low is None or estimate.high is None or estimate.high <= estimate.low:
+        return None
+    return max(0, min(9, 1 - math.floor(math.log10((estimate.high - estimate.low) * scale))))
+
+
+def fixed(value: float, decimals: int | None) -> str:
+    """``value`` with so many digits after the point, or three significant ones."""
+    if decimals is None or not math.isfinite(value):
+        return number(value)
+    return f"{value:,.{decimals}f}".replace(",", THIN).replace("-", MINUS)
+
+
+def mean(estimate: Estimate, metric: Metric) -> str:
+    """A mean with its unit, no finer than its interval."""
+    text = fixed(estimate.mean * metric.scale, decimals_of(estimate, metric.scale))
+    return f"{text}\N{NO-BREAK SPACE}{metric.unit}" if metric.unit else text
+
+
 def difference(estimate: Estimate, scale: float = 1.0) -> str:
-    """The mean of a difference, no finer than its interval deserves."""
-    digits = 3
-    if estimate.low is not None and estimate.high is not None and estimate.high > estimate.low:
-        digits = max(2, digits_for(estimate.low, estimate.high) - 1)
-    return signed(estimate.mean * scale, digits)
+    """The mean of a difference with its sign, no finer than its interval."""
+    return _with_sign(fixed(estimate.mean * scale, decimals_of(estimate, scale)))
 
 
 def difference_interval(estimate: Estimate, scale: float = 1.0) -> str:
-    """Both ends of a difference, with their signs; empty without an interval."""
+    """Both ends of a difference with their signs; empty without an interval."""
     if estimate.low is None or estimate.high is None:
         return ""
-    low, high = estimate.low * scale, estimate.high * scale
-    digits = max(2, digits_for(low, high) - 1) if high > low else 3
-    return f"{signed(low, digits)} to {signed(high, digits)}"
+    decimals = decimals_of(estimate, scale)
+    ends = (fixed(end * scale, decimals) for end in (estimate.low, estimate.high))
+    return " to ".join(_with_sign(end) for end in ends)
 
 
 def interval(estimate: Estimate, scale: float = 1.0) -> str:
-    """``2.32 to 2.38``, with as many digits as the width of the interval earns."""
+    """``2.32 to 2.38``; one number when every run gave the same."""
     if estimate.low is None or estimate.high is None:
         return "no interval from one run"
-    low, high = estimate.low * scale, estimate.high * scale
-    digits = digits_for(low, high)
-    return f"{number(low, digits)} to {number(high, digits)}"
+    decimals = decimals_of(estimate, scale)
+    if decimals is None:
+        return "every run the same"
+    return f"{fixed(estimate.low * scale, decimals)} to {fixed(estimate.high * scale, decimals)}"
 
 
-def digits_for(low: float, high: float) -> int:
-    """Significant digits at which both ends of an interval still differ visibly."""
-    size = max(abs(low), abs(high))
-    width = high - low
-    if size == 0 or width <= 0:
-        return 4
-    return min(6, max(3, 2 + math.ceil(math.log10(size / width))))
+def _with_sign(text: str) -> str:
+    return text if text.startswith(MINUS) or not text.strip("0.") else f"+{text}"
 
 
 def percent(fraction: float) -> str:

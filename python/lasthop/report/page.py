@@ -18,7 +18,17 @@ from . import payload
 from .diagram import describe_path, draw_path
 from .load import report_of_directories
 from .model import Metric, PublishedRow, ReportInput
-from .numbers import difference, difference_interval, interval, number, percent, plural, with_unit
+from .numbers import (
+    decimals_of,
+    difference,
+    difference_interval,
+    fixed,
+    interval,
+    mean,
+    number,
+    percent,
+    plural,
+)
 from .summary import Agreement, EngineAnswer, Standing, agreements, answer, standings
 
 View = dict[str, Any]
@@ -97,7 +107,8 @@ def view(report: ReportInput) -> View:
         "published_line": published_sentence(report.published),
         "claims": [_claim_view(c.holds) | {"claim": c} for c in report.claims],
         "variants": report.variants,
-        "parameter_names": _varying(report) if report.variants else [],
+        "varying": _varying(report),
+        "constant": _constant(report),
         "scenario": report.scenario_text,
         "versions": report.versions,
         "script": _ready(_asset("report.js")),
@@ -152,8 +163,9 @@ def _standing_view(row: Standing, metric: Metric, low: float, high: float) -> Vi
     return {
         "name": row.variant,
         "best": row.is_best,
+        "sure": row.is_sure,
         "baseline": row.is_baseline,
-        "mean": with_unit(own.mean, metric),
+        "mean": mean(own, metric),
         "interval": interval(own, metric.scale) if own.known else "one run",
         "n": own.n,
         "left": left,
@@ -201,9 +213,9 @@ def _agreement_view(report: ReportInput, metric: Metric | None) -> View | None:
 def _agreement_row(row: Agreement, metric: Metric) -> View:
     return {
         "name": row.variant,
-        "first": with_unit(row.first.mean, metric),
+        "first": mean(row.first, metric),
         "first_ci": interval(row.first, metric.scale) if row.first.known else "one run",
-        "second": with_unit(row.second.mean, metric),
+        "second": mean(row.second, metric),
         "second_ci": interval(row.second, metric.scale) if row.second.known else "one run",
         "relative": "–"
         if row.relative is None
@@ -231,11 +243,11 @@ def _metrics_table(report: ReportInput) -> View | None:
         for engine in report.engines:
             for row in standings(report, metric, engine):
                 cells = rows.setdefault((row.variant, engine), [""] * len(metrics))
-                text = number(row.estimate.mean * metric.scale)
-                if row.estimate.known and row.estimate.high != row.estimate.low:
-                    assert row.estimate.high is not None
+                decimals = decimals_of(row.estimate, metric.scale)
+                text = fixed(row.estimate.mean * metric.scale, decimals)
+                if decimals is not None and row.estimate.high is not None:
                     half = (row.estimate.high - row.estimate.mean) * metric.scale
-                    text += f" ± {number(half, 2)}"
+                    text += f" ± {fixed(half, decimals)}"
                 cells[metrics.index(metric)] = text
     return {
         "heads": [m.label + (f" ({m.unit})" if m.unit and m.unit != "packets" else "") for m in metrics],
@@ -244,8 +256,16 @@ def _metrics_table(report: ReportInput) -> View | None:
 
 
 def _varying(report: ReportInput) -> list[str]:
+    """Parameters in which the variants differ."""
     names = dict.fromkeys(n for v in report.variants for n in v.parameters)
-    return list(names)
+    return [n for n in names if len({v.parameters.get(n) for v in report.variants}) > 1]
+
+
+def _constant(report: ReportInput) -> dict[str, str]:
+    """Parameters that every variant shares."""
+    differing = set(_varying(report))
+    first = report.variants[0].parameters if report.variants else {}
+    return {name: value for name, value in first.items() if name not in differing}
 
 
 def verdict_kind(verdict: str) -> str:

@@ -124,6 +124,8 @@ def _host(name: str, table: Mapping[str, Any], spelling: _Spelling) -> PathHost:
         spelling.text(table[key]) for key in ("personality", "sender", "congestion_control") if key in table
     ]
     count = spelling.text(table.get("count", 1))
+    if not count.isdecimal():
+        lines.append(f"{count} of them")
     return PathHost(name, side, int(count) if count.isdecimal() else 1, tuple(lines))
 
 
@@ -144,10 +146,19 @@ def _wire_lines(table: Mapping[str, Any], spelling: _Spelling) -> list[str]:
     lines += [_error_line(e, spelling) for e in _listed(table.get("errors", [])) if isinstance(e, dict)]
     uplink = table.get("uplink")
     if isinstance(uplink, dict):
-        own = [spelling.text(uplink[key]) for key in ("rate", "delay", "queue") if key in uplink]
+        own = [spelling.text(uplink[key]) for key in ("rate", "delay") if key in uplink]
+        own += [f"queue {spelling.text(uplink['queue'])}"] if "queue" in uplink else []
         if own:
             lines.append("uplink " + " · ".join(own))
     return [line for line in lines if line]
+
+
+def _share(probability: str) -> str:
+    """A probability as a percentage; several, or what is no number, as spelt."""
+    try:
+        return f"{100 * float(probability):g}\N{NO-BREAK SPACE}%"
+    except ValueError:
+        return probability
 
 
 #: Values that switch an error model off.
@@ -158,7 +169,7 @@ def _error_line(error: Mapping[str, Any], spelling: _Spelling) -> str:
     kind = str(error.get("type", ""))
     if kind == "per-packet":
         probability = spelling.text(error.get("probability", ""))
-        return "" if probability in _NEVER else f"loses {probability} of packets"
+        return "" if probability in _NEVER else f"loses {_share(probability)} of packets"
     if kind == "per-bit":
         rate = spelling.text(error.get("rate", ""))
         return "" if rate in _NEVER else f"bit errors {rate}"

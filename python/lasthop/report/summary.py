@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from .intervals import Difference, Estimate, estimate, paired_difference, welch_difference
 from .model import Metric, ReportInput
-from .numbers import MINUS, difference_interval, interval, percent, plural, with_unit
+from .numbers import CI, MINUS, difference_interval, interval, mean, percent, plural
 from .numbers import difference as difference_text
 
 SIGNS = f"+{MINUS}"
@@ -27,6 +27,9 @@ class Standing:
     difference: Difference | None
     is_baseline: bool
     is_best: bool = False
+    #: Whether its lead over the baseline (or, for the baseline, over its nearest
+    #: rival) excludes chance.
+    is_sure: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,10 +94,12 @@ def standings(report: ReportInput, metric: Metric, engine: str) -> list[Standing
             )
         )
     best = best_of(rows, metric)
-    return [
-        Standing(**{**row.__dict__, "is_best": best is not None and row is best and len(rows) > 1})
-        for row in rows
-    ]
+    if best is None or len(rows) == 1:
+        return rows
+    rival = best_of([r for r in rows if r is not best], metric) if best.is_baseline else best
+    decided = rival.difference if rival is not None else None
+    sure = decided is not None and decided.estimate.excludes_zero
+    return [replace(row, is_best=True, is_sure=sure) if row is best else row for row in rows]
 
 
 def best_of(rows: Sequence[Standing], metric: Metric) -> Standing | None:
@@ -130,14 +135,14 @@ def _word(metric: Metric) -> str:
 
 
 def _mean_text(row: Standing, metric: Metric) -> str:
-    text = with_unit(row.estimate.mean, metric)
+    text = mean(row.estimate, metric)
     if row.estimate.known:
-        text += f" (95 % CI {interval(row.estimate, metric.scale)})"
+        text += f" ({CI} {interval(row.estimate, metric.scale)})"
     return text
 
 
 def _alone(row: Standing, metric: Metric) -> tuple[str, list[str]]:
-    headline = f"{metric.label}: {with_unit(row.estimate.mean, metric)} with {row.variant}"
+    headline = f"{metric.label}: {mean(row.estimate, metric)} with {row.variant}"
     count = plural(row.estimate.n, "run")
     return headline, [
         f"One variant was run, so nothing wins. Its mean {_word(metric)} over {count} is "
@@ -188,7 +193,7 @@ def _how_sure(difference: Difference, metric: Metric) -> str:
         if difference.paired
         else f"between unrelated runs, at least {delta.n} of each"
     )
-    text = f"The difference is {amount} (95 % CI {difference_interval(delta, metric.scale)}), {pairing}"
+    text = f"The difference is {amount} ({CI} {difference_interval(delta, metric.scale)}), {pairing}"
     if difference.paired:
         better = difference.above if metric.better == "higher" else difference.below
         text += f"; it was better in {better} of {delta.n}"
@@ -232,7 +237,7 @@ def _runner_up(
     delta = _difference(best.engine, own, other).estimate
     amount = f"{difference_text(delta, metric.scale).lstrip(SIGNS)} {metric.unit}".strip()
     if delta.excludes_zero:
-        sure = f"95 % CI of the difference {difference_interval(delta, metric.scale)}"
+        sure = f"{CI} of the difference {difference_interval(delta, metric.scale)}"
         return f"{second.variant} comes second, {amount} behind ({sure})."
     if delta.known:
         return f"{second.variant} comes second, {amount} behind; that gap could be chance."

@@ -66,6 +66,7 @@ def changes(t: Floats, y: Floats) -> tuple[Floats, Floats]:
     if len(t) < 3:
         return t, y
     keep = np.ones(len(t), dtype=bool)
-    keep[1:] = y[1:] != y[:-1]
+    gone = np.isnan(y)
+    keep[1:] = (y[1:] != y[:-1]) & ~(gone[1:] & gone[:-1])
     keep[-1] = True
     return t[keep], y[keep]

@@ -17,6 +17,13 @@ KILOBYTE = 1000.0
 #: Frames up to this size carry no data segment worth the name: TCP ACKs.
 ACK_FRAME_BYTES = 160
 
+#: Less than this share of the time is not worth a colour of its own.
+NOTABLE = 0.001
+#: More transmitters than this are drawn as one, the access point apart.
+MOST_STATIONS = 4
+#: A limit more than this many times above the curves is not drawn.
+FAR = 4.0
+
 DROPS = ("queue-full", "error", "retry-limit", "link-down", "agent")
 
 
@@ -132,6 +139,7 @@ def sequence(trace: Trace, flow: int) -> Sequence | None:
         (pl.col("place") == place) & (pl.col("direction") != forward) & (pl.col("verdict") == "received")
     )
     lost = packets.filter(pl.col("verdict").is_in(DROPS) & (pl.col("length_bytes") > 0))
+    highest = float((own["seq_bytes"] + own["length_bytes"]).max() or 0)
     ack = np.maximum.accumulate(_column(acks, "ack_bytes")) if len(acks) else np.empty(0)
     offered = _column(acks, "ack_bytes") + _column(acks, "window_bytes")
     edge = np.maximum.accumulate(offered) if len(acks) else np.empty(0)
@@ -141,7 +149,7 @@ def sequence(trace: Trace, flow: int) -> Sequence | None:
         _column(acks, "t_s"),
         ack / KILOBYTE,
         _column(acks, "t_s"),
-        edge / KILOBYTE,
+        np.where(edge <= FAR * highest, edge, np.nan) / KILOBYTE,
         _column(lost, "t_s"),
         _column(lost, "seq_bytes") / KILOBYTE,
         [f"{why} at {at}" for why, at in zip(lost["verdict"], lost["place"], strict=True)],
@@ -165,15 +173,22 @@ def window(trace: Trace, flow: int) -> Window | None:
     if rows.is_empty():
         return None
     ssthresh = _column(rows, "ssthresh_bytes")
+    cwnd, flight = _column(rows, "cwnd_bytes"), _column(rows, "in_flight_bytes")
     # A sender that never lost anything has an unbounded threshold: nothing to draw.
     ssthresh = np.where(np.isfinite(ssthresh) & (ssthresh < 2**31), ssthresh, np.nan)
     return Window(
         _column(rows, "t_s"),
-        _column(rows, "cwnd_bytes") / KILOBYTE,
-        ssthresh / KILOBYTE,
-        _column(rows, "rwnd_bytes") / KILOBYTE,
-        _column(rows, "in_flight_bytes") / KILOBYTE,
+        cwnd / KILOBYTE,
+        _near(ssthresh, cwnd, flight) / KILOBYTE,
+        _near(_column(rows, "rwnd_bytes"), cwnd, flight) / KILOBYTE,
+        flight / KILOBYTE,
     )
+
+
+def _near(limit: Floats, *curves: Floats) -> Floats:
+    """A limit where it matters: left out where it is far above everything else."""
+    top = max(float(np.nanmax(curve)) for curve in curves)
+    return np.where(limit <= FAR * top, limit, np.nan)
 
 
 def bin_width(span_s: float, most: int = 240) -> float:
@@ -237,15 +252,22 @@ def airtime(trace: Trace, span_s: float) -> Airtime | None:
     layers = []
     clean = mac.filter(pl.col("outcome") == "success")
     small = pl.col("frame_bytes") <= ACK_FRAME_BYTES
-    for station in sorted(clean["station"].unique().to_list()):
-        own = clean.filter(pl.col("station") == station)
-        who = "access point" if station == 0 else f"station {station}"
-        layers.append(_layer(f"{who}: data", "data", station, own.filter(~small), edges, width))
-        layers.append(_layer(f"{who}: ACKs", "ack", station, own.filter(small), edges, width))
+    stations = sorted(clean["station"].unique().to_list())
+    together = len(stations) > MOST_STATIONS
+    if together:
+        clean = clean.with_columns(station=pl.min_horizontal("station", pl.lit(1)))
+        stations = stations[:2] if stations[0] == 0 else [1]
+    for kind, plural, rows in (("data", "data", clean.filter(~small)), ("ack", "ACKs", clean.filter(small))):
+        for station in stations:
+            own = rows.filter(pl.col("station") == station)
+            who = "access point" if station == 0 else "stations" if together else f"station {station}"
+            layers.append(_layer(f"{who}: {plural}", kind, station, own, edges, width))
     layers.append(_layer("collisions", "collision", -1, collided, edges, width))
     failed = mac.filter(~pl.col("outcome").is_in(["success", "collision"]))
     layers.append(_layer("failed frames", "error", -1, failed, edges, width))
-    layers = [layer for layer in layers if layer.total_s > 0]
+    # A handful of handshake frames would only add a line to the legend.
+    least = NOTABLE * span_s
+    layers = [a for a in layers if a.total_s > (least if a.kind in ("data", "ack") else 0)]
     busy = np.sum([layer.share for layer in layers], axis=0)
     used = sum(layer.total_s for layer in layers)
     idle = AirtimeLayer("idle", "idle", -1, np.clip(1 - busy, 0, 1), max(0.0, span_s - used))

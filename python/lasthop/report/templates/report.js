@@ -35,14 +35,33 @@ const shown = (side) => (state[side] >= 0 ? data.series[state[side]] : null);
 
 /* ---------- traces of each row: [{key, label, swatch, colour, trace, fit}] ---------- */
 const step = { shape: "hv" };
-function ticks(part) {
-  const x = [], y = [];
-  part.t.forEach((t, i) => { x.push(t, t, null); y.push(part.lo[i], part.hi[i], null); });
+/* Segments as vertical ticks. Those that touch and fall into one column of pixels are drawn as one,
+   and none is drawn shorter than two pixels: ticks stay visible at every zoom, and few. */
+const COLUMNS = 900, SHORTEST = 1 / 190;
+function ticks(part, range, values) {
+  const x = [], y = [], least = values ? (values[1] - values[0]) * SHORTEST : 0;
+  const perColumn = COLUMNS / (range[1] - range[0]);
+  const push = (t, lo, hi) => {
+    const missing = Math.max(0, least - (hi - lo)) / 2;
+    x.push(t, t, null); y.push(lo - missing, hi + missing, null);
+  };
+  let from = -1, column = 0;
+  for (let i = 0; i <= part.t.length; i++) {
+    const t = part.t[i], inside = i < part.t.length && t >= range[0] && t <= range[1];
+    const here = inside ? Math.floor((t - range[0]) * perColumn) : -1;
+    if (from >= 0 && (!inside || here !== column || Math.abs(part.lo[i] - part.hi[i - 1]) > 1e-6)) {
+      push(part.t[from], part.lo[from], part.hi[i - 1]);
+      from = -1;
+    }
+    if (inside && from < 0) { from = i; column = here; }
+  }
   return { x, y };
 }
 const time = "%{x:.4f} s";
+/* Slots by their left edge, so that the axis puts its labels between bars, not on them. */
+const starts = (a) => a.t.map((t) => +(t - a.bin / 2).toFixed(9));
 const layers = {
-  sequence(s) {
+  sequence(s, values) {
     const q = s.sequence, found = [];
     found.push({ key: "edge", label: "announced window", swatch: "dot", colour: "purple", fit: false,
       trace: { x: q.edge.t, y: q.edge.y, mode: "lines", line: { ...step, color: colour("purple"), width: 1.3, dash: "dot" },
@@ -51,10 +70,10 @@ const layers = {
       trace: { x: q.ack.t, y: q.ack.y, mode: "lines", line: { ...step, color: colour("green"), width: 1.6 },
         hovertemplate: `${time}<br>acknowledged up to %{y:.2f} kB<extra></extra>` } });
     found.push({ key: "data", label: "segment sent", swatch: "tick", colour: "blue", fit: true,
-      trace: { ...ticks(q.data), mode: "lines", connectgaps: false, line: { color: colour("blue"), width: 2 },
-        hovertemplate: `${time}<br>byte %{y:.2f} kB<extra></extra>` } });
+      trace: { ...ticks(q.data, state.range, values), mode: "lines", connectgaps: false, line: { color: colour("blue"), width: 2 },
+        hovertemplate: `${time}<br>sent %{y:.2f} kB<extra></extra>` } });
     if (q.again.t.length) found.push({ key: "again", label: "retransmission (R)", swatch: "tick", colour: "red", fit: true,
-      trace: { ...ticks(q.again), mode: "lines", connectgaps: false, line: { color: colour("red"), width: 2.6 },
+      trace: { ...ticks(q.again, state.range, values), mode: "lines", connectgaps: false, line: { color: colour("red"), width: 2.6 },
         hovertemplate: `${time}<br>sent again: %{y:.2f} kB<extra></extra>` },
       also: q.again.t.length > 400 ? null : { x: q.again.t, y: q.again.hi, mode: "text", text: q.again.t.map(() => "R"),
         textposition: "top center", textfont: { color: colour("red"), size: 12, weight: 700 }, hoverinfo: "skip" } });
@@ -79,38 +98,39 @@ const layers = {
   },
   acks(s) {
     const a = s.acks, bar = (key, label, name, y) => ({ key, label, swatch: "area", colour: name, fit: true, stack: true,
-      trace: { type: "bar", x: a.t, y, width: a.t.map(() => a.bin * 0.94), marker: { color: colour(name) },
-        hovertemplate: `${time}<br>${label}: %{y:.0f}/s<extra></extra>` } });
+      trace: { type: "bar", x: starts(a), offset: 0, y, width: a.t.map(() => a.bin), marker: { color: colour(name) },
+        hovertemplate: `from %{x:.2f} s<br>${label}: %{y:.0f}/s<extra></extra>` } });
     return [bar("full", "at least one segment", "green", a.full), bar("divided", "less than a segment", "sky", a.divided),
       bar("duplicate", "nothing new", "red", a.duplicate)];
   },
   airtime(s) {
     const a = s.airtime;
-    return a.layers.map((l) => ({ key: l.name, label: l.name, swatch: "area", colour: airColour(l), fit: true, stack: true,
-      trace: { type: "bar", x: a.t, y: l.share.map((v) => 100 * v), width: a.t.map(() => a.bin), marker: { ...airMarker(l), line: { width: 0 } },
-        hovertemplate: `${time}<br>${l.name}: %{y:.1f} %<extra></extra>` } }));
+    return a.layers.map((l) => ({ key: l.name, label: l.name, swatch: "area", colour: airColour(l), shade: airShade(l), order: ORDER.indexOf(l.kind), fit: true, stack: true,
+      trace: { type: "bar", x: starts(a), offset: 0, y: l.share.map((v) => 100 * v), width: a.t.map(() => a.bin), marker: { color: airShade(l), line: { width: 0 } },
+        hovertemplate: `from %{x:.2f} s<br>${l.name}: %{y:.1f} %<extra></extra>` } }));
   },
 };
+const ORDER = ["data", "ack", "collision", "error", "idle"];
 function airColour(l) {
   if (l.kind === "collision") return "red";
   if (l.kind === "error") return "orange";
   if (l.kind === "idle") return "idle";
   if (l.kind === "ack") return l.station === 0 ? "purple" : "green";
-  return ["blue", "sky", "purple", "orange"][l.station % 4];
+  return l.station === 0 ? "blue" : "sky";
 }
-const airMarker = (l) => (l.station > 1 && l.kind === "ack"
-  ? { color: colour("green"), pattern: { shape: "/", solidity: 0.35, fgcolor: colour("card") } } : { color: colour(airColour(l)) });
+/* Stations after the first: the same colour, fainter. */
+const airShade = (l) => (l.station > 1 ? faint(airColour(l), [0.7, 0.5, 0.35][Math.min(l.station, 4) - 2]) : colour(airColour(l)));
 const yTitle = { sequence: "sequence number (kB)", window: "window (kB)", acks: "ACKs per second", airtime: "share of time (%)" };
 const rows = Object.keys(layers).filter((r) => byId(`${r}-a`));
 
 /* ---------- the range of values that is worth seeing between two times ---------- */
-function extent(row, range) {
+function extent(row, range, sides = ["a", "b"]) {
   let low = Infinity, high = -Infinity, reach = 0;
-  for (const side of ["a", "b"]) {
+  for (const side of sides) {
     const s = shown(side);
     if (!s || !s[row]) continue;
     const sums = new Map();
-    for (const l of layers[row](s)) {
+    for (const l of layers[row](s, null)) {
       if (hidden.has(`${row}/${l.key}`)) continue;
       const { x, y } = l.trace;
       for (let i = 0; i < x.length; i++) {
@@ -141,34 +161,37 @@ function bands(s, layer) {
 
 /* ---------- drawing ---------- */
 let following = false;
-function drawRow(row) {
+function drawRow(row, kept = null) {
+  const together = extent(row, state.range) || [0, 1];
   for (const side of ["a", "b"]) {
     const s = shown(side), target = byId(`${row}-${side}`);
     if (!s) { Plotly.purge(target); continue; }
     const traces = [];
-    for (const l of s[row] ? layers[row](s) : []) {
+    /* Closer up, two runs are at different places: each keeps its own scale. */
+    const own = kept?.target === target ? kept.values : (row === "sequence" && !isWhole() && extent(row, state.range, [side])) || together;
+    for (const l of s[row] ? layers[row](s, own) : []) {
       if (hidden.has(`${row}/${l.key}`)) continue;
       traces.push({ type: "scatter", name: l.label, ...l.trace });
       if (l.also) traces.push({ type: "scatter", ...l.also });
     }
     const x = axis("time (s)", { range: [...state.range], showspikes: true, spikethickness: 1, spikedash: "dot", spikecolor: colour("grey"), spikemode: "across" });
-    const y = axis(yTitle[row], { range: extent(row, state.range) || [0, 1], fixedrange: row === "acks" || row === "airtime" });
+    const y = axis(yTitle[row], { range: own, automargin: false, fixedrange: row === "acks" || row === "airtime" });
     const note = s[row] ? [] : [{ text: "not recorded", x: 0.5, y: 0.5, xref: "paper", yref: "paper", showarrow: false }];
     const marks = bands(s, row === "acks" || row === "airtime" ? "above" : "below");
-    Plotly.react(target, traces, base({ xaxis: x, yaxis: y, barmode: "stack", bargap: 0, shapes: marks.shapes, annotations: [...marks.annotations, ...note] }), config);
+    Plotly.react(target, traces, base({ xaxis: x, yaxis: y, barmode: "stack", bargap: 0, margin: { l: 66, r: 8, t: 22, b: 42 }, shapes: marks.shapes, annotations: [...marks.annotations, ...note] }), config);
     if (!target.dataset.linked) {
       target.dataset.linked = "yes";
       target.on("plotly_relayout", (event) => follow(target, event));
       target.on("plotly_doubleclick", () => setRange(full));
     }
   }
-  drawLegend(row, ["a", "b"].flatMap((side) => (shown(side)?.[row] ? layers[row](shown(side)) : [])), () => drawRow(row));
+  drawLegend(row, ["a", "b"].flatMap((side) => (shown(side)?.[row] ? layers[row](shown(side), null) : [])), () => drawRow(row));
 }
 function drawLegend(row, items, redraw) {
   const legend = rowOf(row).querySelector(".legend");
   legend.replaceChildren();
   const seen = new Set();
-  for (const l of items) {
+  for (const l of [...items].sort((p, q) => (p.order || 0) - (q.order || 0))) {
     if (seen.has(l.key)) continue;
     seen.add(l.key);
     const button = document.createElement("button"), swatch = document.createElement("span");
@@ -176,7 +199,7 @@ function drawLegend(row, items, redraw) {
     swatch.className = `swatch ${l.swatch}`;
     swatch.style.color = swatch.style.borderTopColor = `var(--${l.colour})`;
     if (l.swatch === "cross") swatch.textContent = "×";
-    if (l.swatch === "area" || l.swatch === "tick") swatch.style.background = `var(--${l.colour})`;
+    if (l.swatch === "area" || l.swatch === "tick") swatch.style.background = l.shade || `var(--${l.colour})`;
     button.append(swatch, l.label);
     button.setAttribute("aria-pressed", String(!hidden.has(`${row}/${l.key}`)));
     button.addEventListener("click", () => {
@@ -202,6 +225,10 @@ function setRange(range, source = null, keepY = false) {
   following = true;
   const jobs = [];
   for (const row of rows) {
+    if (row === "sequence") { /* its ticks depend on what is seen */
+      drawRow(row, keepY ? { target: source, values: [...source.layout.yaxis.range] } : null);
+      continue;
+    }
     const y = extent(row, state.range);
     for (const side of ["a", "b"]) {
       const target = byId(`${row}-${side}`);
@@ -214,9 +241,9 @@ function setRange(range, source = null, keepY = false) {
   sayRange();
   return Promise.all(jobs).finally(() => { following = false; });
 }
+const isWhole = () => state.range[0] <= full[0] && state.range[1] >= full[1];
 function sayRange() {
-  const whole = state.range[0] <= full[0] && state.range[1] >= full[1];
-  byId("range").textContent = whole ? "" : `${Math.max(0, state.range[0]).toFixed(3)} – ${state.range[1].toFixed(3)} s`;
+  byId("range").textContent = isWhole() ? "" : `${Math.max(0, state.range[0]).toFixed(3)} – ${state.range[1].toFixed(3)} s`;
 }
 function zoom(kind) {
   const [from, to] = state.range, width = to - from, middle = (from + to) / 2;

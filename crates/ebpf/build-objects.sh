@@ -23,7 +23,7 @@ newest() { # the named tool, or its newest versioned form
 clang=${CLANG:-$(newest clang)}
 strip=${LLVM_STRIP:-$(newest llvm-strip)}
 
-manifest=$(cargo metadata --format-version 1 |
+manifest=$("${CARGO:-cargo}" metadata --format-version 1 |
 	grep -o '"manifest_path":"[^"]*/libbpf-sys-[^"]*/Cargo.toml"' | head -n 1 | cut -d '"' -f 4)
 headers=$(mktemp -d)
 trap 'rm -rf "$headers"' EXIT

@@ -82,7 +82,7 @@ impl Embedded {
         }
     }
 
-    /// Overwrites a map's initial value (constants, or a struct_ops table) from
+    /// Overwrites a map's initial value (constants, or a `struct_ops` table) from
     /// its start.
     pub fn set_initial(
         &self,

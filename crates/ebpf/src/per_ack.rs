@@ -36,7 +36,7 @@ impl PerAck {
     /// selects it with the socket option `TCP_CONGESTION`.
     ///
     /// # Errors
-    /// When the kernel refuses it: without root, without BTF or struct_ops.
+    /// When the kernel refuses it: without root, without BTF or `struct_ops`.
     pub fn register(growth: Growth) -> Result<Self, Error> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         // Another process-id namespace may use the same names.

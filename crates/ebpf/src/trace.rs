@@ -11,7 +11,7 @@ use crate::Error;
 use crate::netns::last;
 use crate::object::TCP_TRACE;
 
-/// Bytes of `struct sample` in bpf/tcp_trace.h.
+/// Bytes of `struct sample` in `bpf/tcp_trace.h`.
 const SAMPLE_BYTES: usize = 88;
 
 /// `snd_ssthresh` that was never set (`TCP_INFINITE_SSTHRESH`).

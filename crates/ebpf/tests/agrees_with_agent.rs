@@ -98,10 +98,10 @@ impl Receiver {
         let random = &mut self.random;
         let advance = match random.below(12) {
             0 => 0,
-            1 => -(random.below(3000) as i32),
-            2 => 1 + random.below(5) as i32,
-            3 => 1 + random.below(1 << 31) as i32,
-            _ => 1448 * (1 + random.below(3) as i32),
+            1 => -(random.below(3000).cast_signed()),
+            2 => 1 + random.below(5).cast_signed(),
+            3 => 1 + random.below(i32::MAX as u32).cast_signed(),
+            _ => 1448 * (1 + random.below(3).cast_signed()),
         };
         let ack = Seq(self.highest[index].0.wrapping_add_signed(advance));
         let flags = match random.below(40) {
@@ -119,12 +119,12 @@ impl Receiver {
             sack.push(ack.add(1448), ack.add(2896));
         }
         let segment = Segment {
-            seq: Seq(random.below(1 << 20) as u32),
+            seq: Seq(random.below(1 << 20)),
             ack,
             flags,
             window: random.below(65536) as u16,
             payload_bytes: if random.chance(0.1) {
-                1 + random.below(100) as u32
+                1 + random.below(100)
             } else {
                 0
             },
@@ -157,15 +157,15 @@ impl Receiver {
             (4, 6) => packet[0] = 0x43,
             (4, 7) => packet[32] = 0xf0,
             (6, 0) => {
-                packet = with_extension(&packet, IpNumber::IPV6_FRAGMENTATION_HEADER, &[0, 1, 0, 0, 0, 7])
+                packet = with_extension(&packet, IpNumber::IPV6_FRAGMENTATION_HEADER, [0, 1, 0, 0, 0, 7]);
             }
             (6, 1) => {
-                packet = with_extension(&packet, IpNumber::IPV6_FRAGMENTATION_HEADER, &[0, 0, 0, 0, 0, 7])
+                packet = with_extension(&packet, IpNumber::IPV6_FRAGMENTATION_HEADER, [0, 0, 0, 0, 0, 7]);
             }
             (6, 2..5) => {
-                packet = with_extension(&packet, IpNumber::IPV6_DESTINATION_OPTIONS, &[1, 4, 0, 0, 0, 0])
+                packet = with_extension(&packet, IpNumber::IPV6_DESTINATION_OPTIONS, [1, 4, 0, 0, 0, 0]);
             }
-            (6, 5) => packet = with_extension(&packet, IpNumber::IPV6_HEADER_HOP_BY_HOP, &[1, 4, 0, 0, 0, 0]),
+            (6, 5) => packet = with_extension(&packet, IpNumber::IPV6_HEADER_HOP_BY_HOP, [1, 4, 0, 0, 0, 0]),
             (6, 6) => packet[6] = IpNumber::UDP.0,
             _ => {}
         }
@@ -174,8 +174,8 @@ impl Receiver {
 }
 
 /// The IPv6 packet with an extension header of 8 bytes put in.
-fn with_extension(packet: &[u8], number: IpNumber, content: &[u8; 6]) -> Vec<u8> {
-    let header = Ipv6RawExtHeader::new_raw(IpNumber(packet[6]), content).expect("6 bytes fit");
+fn with_extension(packet: &[u8], number: IpNumber, content: [u8; 6]) -> Vec<u8> {
+    let header = Ipv6RawExtHeader::new_raw(IpNumber(packet[6]), &content).expect("6 bytes fit");
     let mut longer = packet[..40].to_vec();
     longer[6] = number.0;
     longer[4..6].copy_from_slice(&(packet.len() as u16 - 40 + 8).to_be_bytes());
@@ -194,12 +194,12 @@ fn settings() -> [DivacksConfig; 3] {
     [
         DivacksConfig {
             count: 64,
-            ..brute_force.clone()
+            ..brute_force
         },
         DivacksConfig {
             mode: DivacksMode::Controlled,
             max_count: 100,
-            ..brute_force.clone()
+            ..brute_force
         },
         brute_force,
     ]

@@ -34,8 +34,7 @@ fn folder(name: &str) -> PathBuf {
 fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes)
         .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+        .fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 fn manifest(folder: &Path) -> Manifest {

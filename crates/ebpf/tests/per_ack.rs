@@ -13,6 +13,9 @@ use support::client::{MSS, Server};
 /// Linux's initial window, segments.
 const INITIAL: u32 = 10;
 
+/// The kernel's congestion state after a loss is noticed.
+const RECOVERY: u8 = 3;
+
 /// The congestion controls the kernel lists.
 fn available() -> Vec<String> {
     let list = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
@@ -115,7 +118,6 @@ fn recovery_is_the_kernels_and_avoidance_counts_acks() {
     if support::skipped("recovery_is_the_kernels_and_avoidance_counts_acks") {
         return;
     }
-    const RECOVERY: u8 = 3;
     let per_ack = PerAck::register(Growth::Always).expect("register");
     let server = Server::new();
     let mut connection = server.connect(40_000, per_ack.name());

@@ -131,12 +131,14 @@ fn others_are_not_watched() {
     assert!(!seen.is_empty() && seen.iter().all(|sample| sample.remote_port == 40_001));
 }
 
+/// ACKs that overflow the smallest ring buffer.
+const SEGMENTS: u32 = 2000;
+
 #[test]
 fn samples_beyond_the_buffer_are_counted() {
     if support::skipped("samples_beyond_the_buffer_are_counted") {
         return;
     }
-    const SEGMENTS: u32 = 2000;
     let server = Server::new();
     let namespace = netns_inode(server.namespace.fd()).expect("inode");
     let filter = Filter {

@@ -28,6 +28,7 @@ pub fn skipped(test: &str) -> bool {
 
 /// Says that a test is skipped.
 pub fn skip(test: &str, reason: &str) -> bool {
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {test}: {reason}");
+    // One write, so that tests side by side do not mix their words.
+    let _ = std::io::stderr().write_all(format!("SKIPPED: {test}: {reason}\n").as_bytes());
     true
 }

@@ -44,10 +44,8 @@ impl Namespace {
             scope
                 .spawn(|| {
                     // SAFETY: only this thread's namespace changes.
-                    assert_eq!(
-                        unsafe { libc::setns(self.file.as_raw_fd(), libc::CLONE_NEWNET) },
-                        0
-                    );
+                    let entered = unsafe { libc::setns(self.file.as_raw_fd(), libc::CLONE_NEWNET) };
+                    assert_eq!(entered, 0, "setns: {}", io::Error::last_os_error());
                     work()
                 })
                 .join()
@@ -88,7 +86,7 @@ impl Namespace {
 }
 
 /// Two namespaces joined by a veth pair named `eth`, with addresses
-/// 10.0.0.1 and .2, fd00::1 and ::2. Its ends compute checksums in full.
+/// 10.0.0.1 and .2, `fd00::1` and `fd00::2`. Its ends compute checksums in full.
 pub fn pair() -> (Namespace, Namespace) {
     let (server, client) = (Namespace::new(), Namespace::new());
     server.ip(&format!(

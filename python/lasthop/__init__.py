@@ -14,7 +14,7 @@ from lasthop.engine import run
 from lasthop.errors import EngineError, LasthopError, ScenarioError, StoreError
 from lasthop.metrics import METRICS, Metric
 from lasthop.result import Result
-from lasthop.scenario import Scenario, Variant, catalog, schema
+from lasthop.scenario import Mechanism, Scenario, Variant, catalog, schema
 from lasthop.stats import Comparison, Estimate, compare, estimate
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "EngineError",
     "Estimate",
     "LasthopError",
+    "Mechanism",
     "Metric",
     "Result",
     "Scenario",

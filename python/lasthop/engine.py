@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,20 +42,8 @@ Progress = Callable[[int, int], None]
 """Called with the number of finished cells and of all cells."""
 
 
-def _simulate(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterator[_core.Cell]:
-    running = _core.run(scenario.plan, cells, options.threads, captures=options.captures)
-    with closing(_Stopping(running)):
-        yield from running
-
-
-class _Stopping:
-    """Stops the workers when nobody wants further cells."""
-
-    def __init__(self, cells: _core.Cells) -> None:
-        self._cells = cells
-
-    def close(self) -> None:
-        self._cells.stop()
+def _simulate(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterable[_core.Cell]:
+    return _core.run(scenario.plan, cells, options.threads, captures=options.captures)
 
 
 def _kernel(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterable[_core.Cell]:
@@ -106,7 +93,7 @@ def run(
     >>> import lasthop
     >>> scenario = lasthop.Scenario.from_file("scenarios/examples/dumbbell.toml")
     >>> result = lasthop.run(scenario.set(duration="2 s"), seeds=2)
-    >>> result.summary()["baseline"]["goodput_bps"].n
+    >>> result.summary()["base"]["goodput_bps"].n
     2
 
     Args:

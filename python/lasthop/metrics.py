@@ -38,7 +38,7 @@ METRICS: dict[str, Metric] = {
             "bit/s",
             "higher",
             "Acknowledged payload of all flows (UDP: payload received), in bits, over the time from the "
-            "first flow's start to the last flow's end, or to the end of the run when a flow has not finished.",
+            "first flow's start to the last flow's end, or to the run's end when a flow is not finished.",
         ),
         Metric(
             "transfer_time_s",

@@ -170,11 +170,56 @@ def schema() -> str:
     return _core.schema()
 
 
-def catalog() -> dict[str, Any]:
-    """Everything a scenario can name, by kind, as plain data.
+@dataclass(frozen=True)
+class MechanismParameter:
+    """Something a mechanism can be told.
 
-    >>> any("newreno" in str(entries) for entries in catalog().values())
+    Attributes:
+        name: The key.
+        default: Its value when nothing is said, as written in a scenario.
+        unit: The unit, or the kind of value.
+        help: What it means.
+    """
+
+    name: str
+    default: str
+    unit: str
+    help: str
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Something a scenario can name.
+
+    Attributes:
+        name: The name scenarios use.
+        kind: What it is: sender, personality, agent, path element and so on.
+        summary: What it does, in one line.
+        source: Who published it; empty where it is lasthop's own.
+        place: Where it goes in a scenario.
+        parameters: What can be set.
+        engines: The engines that play it.
+    """
+
+    name: str
+    kind: str
+    summary: str
+    source: str
+    place: str
+    parameters: tuple[MechanismParameter, ...]
+    engines: tuple[str, ...]
+
+
+def _mechanism(entry: dict[str, Any]) -> Mechanism:
+    parameters = tuple(MechanismParameter(**parameter) for parameter in entry.pop("parameters"))
+    return Mechanism(**{**entry, "parameters": parameters, "engines": tuple(entry["engines"])})
+
+
+def catalog() -> list[Mechanism]:
+    """Everything a scenario can name.
+
+    >>> senders = [entry.name for entry in catalog() if entry.kind == "sender"]
+    >>> "newreno" in senders
     True
     """
-    content: dict[str, Any] = json.loads(_core.catalog())
-    return content
+    return [_mechanism(entry) for entry in json.loads(_core.catalog())]

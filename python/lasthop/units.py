@@ -28,8 +28,8 @@ def scale_for(value: float, unit: str) -> tuple[float, str]:
 def digits(value: float, figures: int = 4) -> str:
     """A number with so many figures, in full and without trailing noise.
 
-    >>> digits(25.0160), digits(1234567.0), digits(0.012345), digits(3.0)
-    ('25.02', '1234567', '0.01234', '3')
+    >>> digits(25.0160), digits(1234567.0), digits(0.0123456), digits(3.0)
+    ('25.02', '1234567', '0.01235', '3')
     """
     if value == 0:
         return "0"

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lasthop_scenario::LoadOptions;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -33,7 +34,9 @@ impl Plan {
     #[staticmethod]
     #[pyo3(signature = (text, file = "scenario.toml", sets = Vec::new(), seeds = None))]
     fn load(text: &str, file: &str, sets: Vec<String>, seeds: Option<Vec<u64>>) -> PyResult<Self> {
-        let mut plan = lasthop_scenario::load(text, file, &sets)
+        let sets = sets.into_iter().map(split_setting).collect::<PyResult<_>>()?;
+        let options = LoadOptions { sets, seeds: None };
+        let mut plan = lasthop_scenario::load(text, file, &options)
             .map_err(|error| ScenarioError::new_err(error.to_string()))?;
         if let Some(seeds) = seeds {
             plan.seeds = seeds;
@@ -80,14 +83,26 @@ impl Plan {
     }
 }
 
+/// `name=value` as name and value.
+fn split_setting(setting: String) -> PyResult<(String, String)> {
+    let (name, value) = setting.split_once('=').ok_or_else(|| {
+        ScenarioError::new_err(format!("--set {setting}: a value is missing; write {setting}=VALUE"))
+    })?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
 /// The JSON Schema of scenario files, as text.
 #[pyfunction]
 pub fn schema() -> String {
-    lasthop_scenario::schema()
+    format!("{:#}", lasthop_scenario::schema())
 }
 
 /// Everything a scenario can name, as JSON text.
+///
+/// # Errors
+/// Never with the mechanisms there are: all their parts are text.
 #[pyfunction]
-pub fn catalog() -> String {
-    lasthop_scenario::catalog()
+pub fn catalog() -> PyResult<String> {
+    serde_json::to_string(&lasthop_scenario::catalog())
+        .map_err(|error| PyValueError::new_err(error.to_string()))
 }

@@ -60,8 +60,6 @@ def main() -> None:
         build()()
     except (ScenarioError, LasthopError) as error:
         sys.exit(fail(str(error)))
-    except KeyboardInterrupt:
-        sys.exit(fail("interrupted", code=130))
     except BrokenPipeError:
         # The reader of our output went away (`| head`); nobody is left to tell.
         sys.stderr.close()

@@ -47,13 +47,15 @@ def run(
     every_metric: Annotated[bool, typer.Option("--all", help="Show every metric.")] = False,
 ) -> None:
     """Run every variant of a scenario with every seed."""
+    from lasthop.cli.failure import interruptible
     from lasthop.cli.progress import progress_bar
     from lasthop.engine import run as run_scenario
     from lasthop.scenario import Scenario
 
     _require_out(out, pcap, report)
     plan = Scenario.from_file(scenario).override(*(settings or [])).with_seeds(seeds)
-    with progress_bar(plan.name) as progress:
+    kept = "" if out is None else f"; complete cells are in {out}, the same command continues"
+    with interruptible(kept), progress_bar(plan.name) as progress:
         result = run_scenario(plan, threads=threads, out=out, engine=engine, captures=pcap, progress=progress)
     page = _write_report(out) if report and out is not None else None
     if as_json:
@@ -76,10 +78,9 @@ def _require_out(out: Path | None, pcap: bool, report: bool) -> None:
 
 
 def _write_report(out: Path) -> Path:
-    from lasthop import report
+    from lasthop.report import write_report
 
-    page: Path = report.write_report(out)
-    return page
+    return write_report([out])
 
 
 def register(app: typer.Typer) -> None:

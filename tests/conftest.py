@@ -1,0 +1,31 @@
+"""Fixtures of all tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support import EXAMPLES, ROOT, Command, run_lasthop
+
+
+@pytest.fixture(autouse=True)
+def _in_project_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Relative paths mean what they mean to a user in the project's directory."""
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.fixture
+def dumbbell() -> Path:
+    return EXAMPLES / "dumbbell.toml"
+
+
+@pytest.fixture
+def wlan() -> Path:
+    return EXAMPLES / "wlan.toml"
+
+
+@pytest.fixture
+def lasthop_command() -> Command:
+    """Runs the command line in a process of its own."""
+    return run_lasthop

@@ -61,17 +61,37 @@ pub fn catalog() -> Vec<Mechanism> {
     all.extend(agents());
     all.extend(cases("path element", &path::kind(), "[[path]]"));
     all.extend(wired_errors());
-    all.extend(named("frame errors", &wifi::FRAME_ERRORS, "[[path]] of type wifi: errors"));
+    all.extend(named(
+        "frame errors",
+        &wifi::FRAME_ERRORS,
+        "[[path]] of type wifi: errors",
+    ));
     // The bare letters are only short names.
-    all.extend(named("Wi-Fi standard", &wifi::STANDARDS[..3], "[[path]] of type wifi: standard"));
+    all.extend(named(
+        "Wi-Fi standard",
+        &wifi::STANDARDS[..3],
+        "[[path]] of type wifi: standard",
+    ));
     all.extend(cases("workload", &workloads::kind(), "[[workloads]]"));
     all.push(Mechanism {
         parameters: list_parameters(&handovers::kind()),
-        ..mechanism("handover", "handover", "a hard layer-2 handover: a radio goes down and up", "", "[[handovers]]")
+        ..mechanism(
+            "handover",
+            "handover",
+            "a hard layer-2 handover: a radio goes down and up",
+            "",
+            "[[handovers]]",
+        )
     });
     all.push(Mechanism {
         parameters: list_parameters(&record::kind()),
-        ..mechanism("record", "record", "what a run writes down besides its totals", "", "[record]")
+        ..mechanism(
+            "record",
+            "record",
+            "what a run writes down besides its totals",
+            "",
+            "[record]",
+        )
     });
     all
 }
@@ -84,10 +104,20 @@ fn senders() -> Vec<Mechanism> {
             mechanism("sender", name, summary, source, "[hosts.NAME]: sender")
         })
         .collect();
-    all.extend(CongestionConfig::names().filter_map(CongestionConfig::from_name).map(|control| {
-        let (summary, source) = split_source(control.summary());
-        mechanism("congestion control", control.name(), summary, source, "[hosts.NAME]: congestion_control")
-    }));
+    all.extend(
+        CongestionConfig::names()
+            .filter_map(CongestionConfig::from_name)
+            .map(|control| {
+                let (summary, source) = split_source(control.summary());
+                mechanism(
+                    "congestion control",
+                    control.name(),
+                    summary,
+                    source,
+                    "[hosts.NAME]: congestion_control",
+                )
+            }),
+    );
     let lines = |names: &mut dyn Iterator<Item = &'static str>, lines| -> Vec<(&str, &str)> {
         names.map(|name| (name, tcp::help(name, lines))).collect()
     };
@@ -96,13 +126,24 @@ fn senders() -> Vec<Mechanism> {
     let counting = lines(&mut AckCounting::names(), tcp::ACK_COUNTING);
     all.extend(named("ACK counting", &counting, "[hosts.NAME]: ack_counting"));
     all.extend(Personality::all().into_iter().map(|personality| {
-        let Personality { name, summary, source, .. } = personality;
+        let Personality {
+            name,
+            summary,
+            source,
+            ..
+        } = personality;
         mechanism("personality", name, summary, source, "[hosts.NAME]: personality")
     }));
     let settings: Vec<Key> = tcp::settings().into_iter().map(|setting| setting.key).collect();
     all.push(Mechanism {
         parameters: parameters(&settings),
-        ..mechanism("host", "tcp", "every TCP setting of a host group", "", "[hosts.NAME]")
+        ..mechanism(
+            "host",
+            "tcp",
+            "every TCP setting of a host group",
+            "",
+            "[hosts.NAME]",
+        )
     });
     all
 }
@@ -122,7 +163,9 @@ fn agents() -> Vec<Mechanism> {
 
 fn wired_errors() -> Vec<Mechanism> {
     let errors = wired::keys().into_iter().find(|key| key.name == "errors");
-    errors.map_or_else(Vec::new, |key| cases("error model", &key.kind, "[[path]] of type wired: errors"))
+    errors.map_or_else(Vec::new, |key| {
+        cases("error model", &key.kind, "[[path]] of type wired: errors")
+    })
 }
 
 /// The source in brackets at the end of a summary.
@@ -153,7 +196,9 @@ fn cases(kind: &'static str, of: &Kind, place: &str) -> Vec<Mechanism> {
     match of {
         Kind::List { of, .. } => cases(kind, of, place),
         // A list or a single one.
-        Kind::Any(kinds) => kinds.first().map_or_else(Vec::new, |first| cases(kind, first, place)),
+        Kind::Any(kinds) => kinds
+            .first()
+            .map_or_else(Vec::new, |first| cases(kind, first, place)),
         Kind::Tagged { cases, .. } => cases.iter().map(entry).collect(),
         _ => Vec::new(),
     }
@@ -171,9 +216,9 @@ fn parameters(keys: &[Key]) -> Vec<MechanismParameter> {
     let keys = keys.iter().filter(|key| !matches!(key.kind, Kind::When));
     keys.map(|key| MechanismParameter {
         name: key.name.to_owned(),
-        default: match (&key.default, key.otherwise) {
+        default: match (&key.default, &key.otherwise) {
             (Some((text, _)), _) => (*text).to_owned(),
-            (None, Some(words)) => words.to_owned(),
+            (None, Some(words)) => words.clone(),
             (None, None) => "required".to_owned(),
         },
         unit: unit(&key.kind),

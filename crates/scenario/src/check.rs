@@ -55,7 +55,10 @@ impl Checker<'_> {
     }
 
     fn refuse<T>(&mut self, kind: &Kind, node: &Node, at: &At) -> Option<T> {
-        self.report.add(at, format!("expected {}, found {}", kind.expected(), node.found()));
+        self.report.add(
+            at,
+            format!("expected {}, found {}", kind.expected(), node.found()),
+        );
         None
     }
 
@@ -75,7 +78,10 @@ impl Checker<'_> {
         if identifies(&text) {
             return Some(text);
         }
-        self.report.add(at, format!("{text:?} is no name; use letters, digits, - and _, a letter first"));
+        self.report.add(
+            at,
+            format!("{text:?} is no name; use letters, digits, - and _, a letter first"),
+        );
         None
     }
 
@@ -90,16 +96,25 @@ impl Checker<'_> {
         };
         match u64::try_from(value) {
             Ok(value) if (min..=max).contains(&value) => Some(Value::Integer(value)),
-            _ => self.bounds(at, &value.to_string(), value < 0 || (value as u64) < min, min, max),
+            _ => self.bounds(
+                at,
+                &value.to_string(),
+                value < 0 || (value as u64) < min,
+                min,
+                max,
+            ),
         }
     }
 
     fn bounds(&mut self, at: &At, found: &str, low: bool, min: u64, max: u64) -> Option<Value> {
-        self.report.add(at, if low {
-            format!("{found} is too small; at least {min} is allowed")
-        } else {
-            format!("{found} is too large; at most {max} is allowed")
-        });
+        self.report.add(
+            at,
+            if low {
+                format!("{found} is too small; at least {min} is allowed")
+            } else {
+                format!("{found} is too large; at most {max} is allowed")
+            },
+        );
         None
     }
 
@@ -117,7 +132,8 @@ impl Checker<'_> {
             (true, false) => format!("at least {}", spell_number(min)),
             _ => "finite".to_owned(),
         };
-        self.report.add(at, format!("{} must be {range}", spell_number(value)));
+        self.report
+            .add(at, format!("{} must be {range}", spell_number(value)));
         None
     }
 
@@ -130,12 +146,19 @@ impl Checker<'_> {
             }
             Data::Text(text) => Some(text),
             Data::Integer(_) | Data::Number(_) => {
-                let message = format!("{} has no unit; expected {}", node.found(), expected_quantity(quantity));
+                let message = format!(
+                    "{} has no unit; expected {}",
+                    node.found(),
+                    expected_quantity(quantity)
+                );
                 self.report.add(at, message);
                 None
             }
             _ => {
-                self.report.add(at, format!("expected {}, found {}", expected_quantity(quantity), node.found()));
+                self.report.add(
+                    at,
+                    format!("expected {}, found {}", expected_quantity(quantity), node.found()),
+                );
                 None
             }
         }
@@ -145,8 +168,14 @@ impl Checker<'_> {
         let mut message = error.to_string();
         if let SpellingError::UnknownUnit { unit, .. } = error {
             let units: Vec<&str> = quantity.units().iter().map(|(name, _)| *name).collect();
-            let usual = HABITS.iter().find(|(habit, _)| *habit == unit.to_lowercase()).map(|(_, ours)| *ours);
-            if let Some(near) = usual.filter(|name| units.contains(name)).or_else(|| nearest(unit, &units)) {
+            let usual = HABITS
+                .iter()
+                .find(|(habit, _)| *habit == unit.to_lowercase())
+                .map(|(_, ours)| *ours);
+            if let Some(near) = usual
+                .filter(|name| units.contains(name))
+                .or_else(|| nearest(unit, &units))
+            {
                 message = format!("{message}; did you mean \"{near}\"?");
             }
         }
@@ -158,7 +187,8 @@ impl Checker<'_> {
         let text = self.spelt(node, at, Quantity::Time)?;
         match parse_span(text) {
             Ok(span) if span < min => {
-                self.report.add(at, format!("{text:?} is too short; it must be longer than zero"));
+                self.report
+                    .add(at, format!("{text:?} is too short; it must be longer than zero"));
                 None
             }
             Ok(span) => Some(Value::Time(span)),
@@ -171,7 +201,8 @@ impl Checker<'_> {
         match parse_rate(text) {
             // Rates below 1 bit/s parse as 1 bit/s; neither carries a packet.
             Ok(rate) if rate.as_bps() <= 1 => {
-                self.report.add(at, format!("{text:?} is too slow; a rate must be above 1 bit/s"));
+                self.report
+                    .add(at, format!("{text:?} is too slow; a rate must be above 1 bit/s"));
                 None
             }
             Ok(rate) => Some(Value::Rate(rate)),
@@ -183,11 +214,13 @@ impl Checker<'_> {
         let text = self.spelt(node, at, Quantity::Size)?;
         match parse_bytes(text) {
             Ok(bytes) if bytes < min => {
-                self.report.add(at, format!("{text:?} is too small; at least {min} B is allowed"));
+                self.report
+                    .add(at, format!("{text:?} is too small; at least {min} B is allowed"));
                 None
             }
             Ok(bytes) if bytes > max => {
-                self.report.add(at, format!("{text:?} is too large; at most {max} B is allowed"));
+                self.report
+                    .add(at, format!("{text:?} is too large; at most {max} B is allowed"));
                 None
             }
             Ok(bytes) => Some(Value::Size(bytes)),
@@ -206,20 +239,16 @@ impl Checker<'_> {
             self.report.add(at, format!("{text:?} is negative"));
             return None;
         }
-        let Some(number) = count_of(&text, noun) else { return self.refuse(&kind, node, at) };
+        let Some(number) = count_of(&text, noun) else {
+            return self.refuse(&kind, node, at);
+        };
         match number.parse::<u64>() {
             Ok(value) if (min..=max).contains(&value) => Some(Value::Counted(value)),
             parsed => self.bounds(at, &format!("{text:?}"), parsed.is_ok_and(|v| v < min), min, max),
         }
     }
 
-    fn choice(
-        &mut self,
-        node: &Node,
-        at: &At,
-        what: &str,
-        names: &[crate::kind::Name],
-    ) -> Option<Value> {
+    fn choice(&mut self, node: &Node, at: &At, what: &str, names: &[crate::kind::Name]) -> Option<Value> {
         let found = match &node.data {
             Data::Text(text) => text.as_str(),
             _ => "",
@@ -229,10 +258,18 @@ impl Checker<'_> {
         }
         let list = allowed(found, names.iter().map(|choice| choice.name));
         if !matches!(node.data, Data::Text(_)) {
-            self.report.add(at, format!("expected {} {what}, found {}; {list}", article(what), node.found()));
+            self.report.add(
+                at,
+                format!(
+                    "expected {} {what}, found {}; {list}",
+                    article(what),
+                    node.found()
+                ),
+            );
             return None;
         }
-        self.report.add(at, format!("unknown {what} {}; {list}", node.found()));
+        self.report
+            .add(at, format!("unknown {what} {}; {list}", node.found()));
         None
     }
 
@@ -240,14 +277,20 @@ impl Checker<'_> {
     /// most likely meant explains why.
     fn any(&mut self, kind: &Kind, kinds: &[Kind], node: &Node, path: &str) -> Option<Checked> {
         let best = kinds.iter().map(|kind| likeness(kind, node)).max().unwrap_or(0);
-        let mut likeliest = kinds.iter().filter(|kind| best > 0 && likeness(kind, node) == best);
+        let mut likeliest = kinds
+            .iter()
+            .filter(|kind| best > 0 && likeness(kind, node) == best);
         if let (Some(only), None) = (likeliest.next(), likeliest.next()) {
             return self.check(only, node, path);
         }
         for kind in kinds {
             let mut trial = Report::default();
             let assignment = Assignment { ..self.assignment };
-            let checked = Checker { assignment, report: &mut trial }.check(kind, node, path);
+            let checked = Checker {
+                assignment,
+                report: &mut trial,
+            }
+            .check(kind, node, path);
             if checked.is_some() && trial.is_empty() {
                 return checked;
             }
@@ -261,24 +304,41 @@ impl Checker<'_> {
             let words: Vec<&str> = kinds.iter().flat_map(words).collect();
             let near = nearest(text, &words).map(|name| format!("; did you mean \"{name}\"?"));
             let message = format!("expected {}, found {}", kind.expected(), node.found());
-            self.report.add(&at, format!("{message}{}", near.unwrap_or_default()));
+            self.report
+                .add(&at, format!("{message}{}", near.unwrap_or_default()));
             return None;
         }
         let quantities = kinds.iter().any(|kind| {
-            matches!(kind, Kind::Time { .. } | Kind::Rate | Kind::Size { .. } | Kind::Counted { .. })
+            matches!(
+                kind,
+                Kind::Time { .. } | Kind::Rate | Kind::Size { .. } | Kind::Counted { .. }
+            )
         });
         if quantities && matches!(node.data, Data::Integer(_) | Data::Number(_)) {
-            self.report.add(&at, format!("{} has no unit; expected {}", node.found(), kind.expected()));
+            self.report.add(
+                &at,
+                format!("{} has no unit; expected {}", node.found(), kind.expected()),
+            );
             return None;
         }
         self.refuse(kind, node, &at)
     }
 
-    fn list(&mut self, kind: &Kind, node: &Node, path: &str, of: &Kind, bounds: (usize, usize)) -> Option<Value> {
+    fn list(
+        &mut self,
+        kind: &Kind,
+        node: &Node,
+        path: &str,
+        of: &Kind,
+        bounds: (usize, usize),
+    ) -> Option<Value> {
         let at = node.at(path);
         let Data::List(items) = &node.data else {
             if matches!(node.data, Data::Table(_)) && matches!(of, Kind::Table(_) | Kind::Tagged { .. }) {
-                self.report.add(&at, format!("expected a list of tables, found one table; write [[{path}]]"));
+                self.report.add(
+                    &at,
+                    format!("expected a list of tables, found one table; write [[{path}]]"),
+                );
                 return None;
             }
             return self.refuse(kind, node, &at);
@@ -291,7 +351,14 @@ impl Checker<'_> {
             } else {
                 format!("at most {} are allowed", bounds.1)
             };
-            self.report.add(&at, format!("the list has {} item{}; {wanted}", items.len(), if items.len() == 1 { "" } else { "s" }));
+            self.report.add(
+                &at,
+                format!(
+                    "the list has {} item{}; {wanted}",
+                    items.len(),
+                    if items.len() == 1 { "" } else { "s" }
+                ),
+            );
             return None;
         }
         let checked: Vec<Checked> = items
@@ -314,7 +381,12 @@ impl Checker<'_> {
     ) -> Fields {
         let conditional = keys.iter().any(|key| matches!(key.kind, Kind::When));
         let active = !conditional || self.applies(entries, at);
-        let mut fields = Fields { at: at.clone(), active, case, entries: Vec::new() };
+        let mut fields = Fields {
+            at: at.clone(),
+            active,
+            case,
+            entries: Vec::new(),
+        };
         let was_quiet = !active;
         let values = self.quietly(was_quiet, |checker| checker.entries(keys, entries, at, tag));
         fields.entries = values;
@@ -323,7 +395,8 @@ impl Checker<'_> {
 
     fn quietly<T>(&mut self, quiet: bool, run: impl FnOnce(&mut Checker<'_>) -> T) -> T {
         let assignment = Assignment { ..self.assignment };
-        self.report.within(!quiet, |report| run(&mut Checker { assignment, report }))
+        self.report
+            .within(!quiet, |report| run(&mut Checker { assignment, report }))
     }
 
     fn entries(
@@ -337,9 +410,14 @@ impl Checker<'_> {
         for entry in entries.iter().filter(|entry| Some(entry.key.as_str()) != tag) {
             let path = join(&at.path, &entry.key);
             let Some(key) = keys.iter().find(|key| key.name == entry.key) else {
-                let key_at = At { path, span: entry.key_span.clone(), origin: None };
+                let key_at = At {
+                    path,
+                    span: entry.key_span.clone(),
+                    origin: None,
+                };
                 let names = tag.into_iter().chain(keys.iter().map(|key| key.name));
-                self.report.add(&key_at, format!("unknown key; {}", allowed(&entry.key, names)));
+                self.report
+                    .add(&key_at, format!("unknown key; {}", allowed(&entry.key, names)));
                 continue;
             };
             if let Some(checked) = self.check(&key.kind, &entry.node, &path) {
@@ -351,11 +429,17 @@ impl Checker<'_> {
                 continue;
             }
             if key.required {
-                self.report.add(at, format!("missing key \"{}\": {}", key.name, first_sentence(&key.help)));
+                self.report.add(
+                    at,
+                    format!("missing key \"{}\": {}", key.name, first_sentence(&key.help)),
+                );
             }
             if let Some((_, node)) = &key.default {
                 let path = join(&at.path, key.name);
-                let node = Node { span: at.span.clone(), ..node.clone() };
+                let node = Node {
+                    span: at.span.clone(),
+                    ..node.clone()
+                };
                 if let Some(checked) = self.check(&key.kind, &node, &path) {
                     values.push((key.name, checked));
                 }
@@ -366,41 +450,79 @@ impl Checker<'_> {
 
     fn tagged(&mut self, kind: &Kind, node: &Node, path: &str, what: &str, cases: &[Case]) -> Option<Value> {
         let at = node.at(path);
-        let Data::Table(entries) = &node.data else { return self.refuse(kind, node, &at) };
+        let Data::Table(entries) = &node.data else {
+            return self.refuse(kind, node, &at);
+        };
         let names = || cases.iter().map(|case| case.name);
         let Some(tag) = node.get("type") else {
-            self.report.add(&at, format!("missing key \"type\"; {}", allowed("", names())));
+            self.report
+                .add(&at, format!("missing key \"type\"; {}", allowed("", names())));
             return None;
         };
         let tag_at = tag.at(&join(path, "type"));
         let Data::Text(text) = &tag.data else {
             if tag.data != Data::Broken {
-                self.report.add(&tag_at, format!("expected a type of {what}; {}", allowed("", names())));
+                self.report.add(
+                    &tag_at,
+                    format!("expected a type of {what}; {}", allowed("", names())),
+                );
             }
             return None;
         };
         if tag.origin.is_some() {
-            self.report.add(&tag_at, "the type must be spelt out; several items with `when` choose between types");
+            self.report.add(
+                &tag_at,
+                "the type must be spelt out; several items with `when` choose between types",
+            );
             return None;
         }
         let Some(case) = cases.iter().find(|case| case.name == *text) else {
-            self.report.add(&tag_at, format!("unknown type of {what} {text:?}; {}", allowed(text, names())));
+            self.report.add(
+                &tag_at,
+                format!("unknown type of {what} {text:?}; {}", allowed(text, names())),
+            );
             return None;
         };
-        Some(Value::Table(self.table(&case.keys, entries, &at, case.name, Some("type"))))
+        Some(Value::Table(self.table(
+            &case.keys,
+            entries,
+            &at,
+            case.name,
+            Some("type"),
+        )))
     }
 
     fn named(&mut self, kind: &Kind, node: &Node, path: &str, inner: &Kind) -> Option<Value> {
-        let Data::Table(entries) = &node.data else { return self.refuse(kind, node, &node.at(path)) };
+        let Data::Table(entries) = &node.data else {
+            return self.refuse(kind, node, &node.at(path));
+        };
         let mut all = Vec::new();
         for entry in entries {
             let inner_path = join(path, &entry.key);
-            let name_at = At { path: inner_path.clone(), span: entry.key_span.clone(), origin: None };
+            let name_at = At {
+                path: inner_path.clone(),
+                span: entry.key_span.clone(),
+                origin: None,
+            };
             if !identifies(&entry.key) {
-                self.report.add(&name_at, format!("{:?} is no name; use letters, digits, - and _, a letter first", entry.key));
+                self.report.add(
+                    &name_at,
+                    format!(
+                        "{:?} is no name; use letters, digits, - and _, a letter first",
+                        entry.key
+                    ),
+                );
             }
-            if let Some(Checked { value: Value::Table(fields), .. }) = self.check(inner, &entry.node, &inner_path) {
-                all.push(Named { name: entry.key.clone(), name_at, fields });
+            if let Some(Checked {
+                value: Value::Table(fields),
+                ..
+            }) = self.check(inner, &entry.node, &inner_path)
+            {
+                all.push(Named {
+                    name: entry.key.clone(),
+                    name_at,
+                    fields,
+                });
             }
         }
         Some(Value::Named(all))
@@ -408,7 +530,9 @@ impl Checker<'_> {
 
     /// Whether a table's `when` holds in this variant. A bad one is reported and holds.
     fn applies(&mut self, entries: &[Entry], at: &At) -> bool {
-        let Some(entry) = entries.iter().find(|entry| entry.key == "when") else { return true };
+        let Some(entry) = entries.iter().find(|entry| entry.key == "when") else {
+            return true;
+        };
         let path = join(&at.path, "when");
         let Data::Table(conditions) = &entry.node.data else {
             self.refuse::<()>(&Kind::When, &entry.node, &entry.node.at(&path));
@@ -418,9 +542,21 @@ impl Checker<'_> {
         for condition in conditions {
             let path = join(&path, &condition.key);
             let Some((parameter, value)) = self.assignment.get(&condition.key) else {
-                let at = At { path, span: condition.key_span.clone(), origin: None };
-                let names = self.assignment.parameters.iter().map(|parameter| parameter.name.as_str());
-                let message = format!("unknown parameter \"{}\"; {}", condition.key, allowed(&condition.key, names));
+                let at = At {
+                    path,
+                    span: condition.key_span.clone(),
+                    origin: None,
+                };
+                let names = self
+                    .assignment
+                    .parameters
+                    .iter()
+                    .map(|parameter| parameter.name.as_str());
+                let message = format!(
+                    "unknown parameter \"{}\"; {}",
+                    condition.key,
+                    allowed(&condition.key, names)
+                );
                 self.report.add(&at, message);
                 continue;
             };
@@ -468,11 +604,17 @@ const HABITS: [(&str, &str); 20] = [
 ];
 
 fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
 }
 
 fn first_sentence(help: &str) -> &str {
-    help.split_once(". ").map_or(help, |(first, _)| first).trim_end_matches('.')
+    help.split_once(". ")
+        .map_or(help, |(first, _)| first)
+        .trim_end_matches('.')
 }
 
 /// Whether text names something others can refer to.

@@ -43,7 +43,10 @@ pub(crate) fn overrides(sets: &[(String, String)], parameters: &[Parameter]) -> 
     let mut overrides = Overrides::default();
     for (name, text) in sets {
         let mut problem = |message: String| {
-            overrides.problems.push(SetProblem { option: format!("--set {name}={text}"), message });
+            overrides.problems.push(SetProblem {
+                option: format!("--set {name}={text}"),
+                message,
+            });
         };
         let Some(index) = parameters.iter().position(|parameter| parameter.name == *name) else {
             let names = parameters.iter().map(|parameter| parameter.name.as_str());
@@ -52,9 +55,15 @@ pub(crate) fn overrides(sets: &[(String, String)], parameters: &[Parameter]) -> 
         };
         let parameter = &parameters[index];
         let is_list = matches!(parameter.kind, crate::parameter::Type::List(_));
-        let parts: Vec<&str> = if is_list { vec![text] } else { text.split(',').collect() };
-        let values: Result<Vec<Value>, String> =
-            parts.into_iter().map(|part| parameter.accept_text(part)).collect();
+        let parts: Vec<&str> = if is_list {
+            vec![text]
+        } else {
+            text.split(',').collect()
+        };
+        let values: Result<Vec<Value>, String> = parts
+            .into_iter()
+            .map(|part| parameter.accept_text(part))
+            .collect();
         match values {
             Ok(values) => {
                 overrides.assigned.retain(|(assigned, _)| *assigned != index);
@@ -74,7 +83,10 @@ pub(crate) fn expand(
     overrides: &mut Overrides,
     report: &mut Report,
 ) -> Vec<Expanded> {
-    let mut base: Vec<Value> = parameters.iter().map(|parameter| parameter.default.clone()).collect();
+    let mut base: Vec<Value> = parameters
+        .iter()
+        .map(|parameter| parameter.default.clone())
+        .collect();
     let mut axes: Vec<Axis> = Vec::new();
     if let Some(explicit) = explicit_variants(root.get("variants"), parameters, report) {
         refuse_conflicts(&explicit, parameters, overrides);
@@ -90,19 +102,30 @@ pub(crate) fn expand(
             values => axes.push(axis(*index, parameters, values.to_vec())),
         }
     }
-    let count = axes.iter().try_fold(1_usize, |count, axis| count.checked_mul(axis.len()));
+    let count = axes
+        .iter()
+        .try_fold(1_usize, |count, axis| count.checked_mul(axis.len()));
     if count.is_none_or(|count| count > MOST_VARIANTS) {
         let node = root.get("vary").or_else(|| root.get("variants"));
         let at = node.map(|node| node.at("vary")).unwrap_or_default();
         let sizes: Vec<String> = axes.iter().map(|axis| axis.len().to_string()).collect();
-        report.add(&at, format!("{} variants; at most {MOST_VARIANTS} are allowed", sizes.join(" x ")));
+        report.add(
+            &at,
+            format!(
+                "{} variants; at most {MOST_VARIANTS} are allowed",
+                sizes.join(" x ")
+            ),
+        );
         return Vec::new();
     }
     product(base, &axes)
 }
 
 fn product(base: Vec<Value>, axes: &[Axis]) -> Vec<Expanded> {
-    let mut variants = vec![Expanded { name: String::new(), values: base }];
+    let mut variants = vec![Expanded {
+        name: String::new(),
+        values: base,
+    }];
     for axis in axes {
         variants = variants
             .iter()
@@ -133,7 +156,10 @@ impl Expanded {
 
 fn axis(index: usize, parameters: &[Parameter], values: Vec<Value>) -> Axis {
     let name = &parameters[index].name;
-    let choice = |value: Value| Choice { label: format!("{name}={value}"), assigns: vec![(index, value)] };
+    let choice = |value: Value| Choice {
+        label: format!("{name}={value}"),
+        assigns: vec![(index, value)],
+    };
     values.into_iter().map(choice).collect()
 }
 
@@ -142,7 +168,10 @@ fn find(key: &str, at: &At, parameters: &[Parameter], report: &mut Report) -> Op
     let index = parameters.iter().position(|parameter| parameter.name == key);
     if index.is_none() {
         let names = parameters.iter().map(|parameter| parameter.name.as_str());
-        report.add(at, format!("unknown parameter \"{key}\"; {}", allowed(key, names)));
+        report.add(
+            at,
+            format!("unknown parameter \"{key}\"; {}", allowed(key, names)),
+        );
     }
     index
 }
@@ -157,20 +186,35 @@ fn vary_axes(
     let Some(section) = section else { return axes };
     let Data::Table(entries) = &section.data else {
         let found = section.found();
-        report.add(&section.at("vary"), format!("expected a table from parameters to lists, found {found}"));
+        report.add(
+            &section.at("vary"),
+            format!("expected a table from parameters to lists, found {found}"),
+        );
         return axes;
     };
     for entry in entries {
         let path = format!("vary.{}", entry.key);
-        let at = At { path: path.clone(), span: entry.key_span.clone(), origin: None };
-        let Some(index) = find(&entry.key, &at, parameters, report) else { continue };
+        let at = At {
+            path: path.clone(),
+            span: entry.key_span.clone(),
+            origin: None,
+        };
+        let Some(index) = find(&entry.key, &at, parameters, report) else {
+            continue;
+        };
         let Data::List(items) = &entry.node.data else {
             let found = entry.node.found();
-            report.add(&entry.node.at(&path), format!("expected a list of values, found {found}"));
+            report.add(
+                &entry.node.at(&path),
+                format!("expected a list of values, found {found}"),
+            );
             continue;
         };
         if items.is_empty() {
-            report.add(&entry.node.at(&path), "the list is empty; at least one value is needed");
+            report.add(
+                &entry.node.at(&path),
+                "the list is empty; at least one value is needed",
+            );
         }
         let mut values: Vec<Value> = Vec::new();
         for (position, item) in items.iter().enumerate() {
@@ -184,7 +228,10 @@ fn vary_axes(
             }
         }
         // The command line replaces what the file ranges over.
-        let position = overrides.assigned.iter().position(|(assigned, _)| *assigned == index);
+        let position = overrides
+            .assigned
+            .iter()
+            .position(|(assigned, _)| *assigned == index);
         if let Some(position) = position {
             if overrides.assigned[position].1.len() == 1 {
                 continue;
@@ -198,25 +245,32 @@ fn vary_axes(
     axes
 }
 
-fn explicit_variants(
-    section: Option<&Node>,
-    parameters: &[Parameter],
-    report: &mut Report,
-) -> Option<Axis> {
+fn explicit_variants(section: Option<&Node>, parameters: &[Parameter], report: &mut Report) -> Option<Axis> {
     let section = section?;
     let Data::List(items) = &section.data else {
-        report.add(&section.at("variants"), format!("expected [[variants]], found {}", section.found()));
+        report.add(
+            &section.at("variants"),
+            format!("expected [[variants]], found {}", section.found()),
+        );
         return None;
     };
     let mut axis = Axis::new();
     for (position, item) in items.iter().enumerate() {
         let path = format!("variants[{position}]");
-        let Some(label) = variant_name(item, &path, &axis, report) else { continue };
+        let Some(label) = variant_name(item, &path, &axis, report) else {
+            continue;
+        };
         let mut assigns = Vec::new();
         for entry in item.entries().iter().filter(|entry| entry.key != "name") {
             let path = format!("{path}.{}", entry.key);
-            let at = At { path: path.clone(), span: entry.key_span.clone(), origin: None };
-            let Some(index) = find(&entry.key, &at, parameters, report) else { continue };
+            let at = At {
+                path: path.clone(),
+                span: entry.key_span.clone(),
+                origin: None,
+            };
+            let Some(index) = find(&entry.key, &at, parameters, report) else {
+                continue;
+            };
             match parameters[index].accept(&entry.node) {
                 Ok(value) => assigns.push((index, value)),
                 Err(message) => report.add(&entry.node.at(&path), message),
@@ -248,11 +302,21 @@ fn variant_name(item: &Node, path: &str, axis: &Axis, report: &mut Report) -> Op
 fn refuse_both(explicit: &Axis, vary: &Node, parameters: &[Parameter], report: &mut Report) {
     for entry in vary.entries() {
         let sets = |choice: &&Choice| {
-            choice.assigns.iter().any(|(index, _)| parameters[*index].name == entry.key)
+            choice
+                .assigns
+                .iter()
+                .any(|(index, _)| parameters[*index].name == entry.key)
         };
         if let Some(choice) = explicit.iter().find(sets) {
-            let at = At { path: format!("vary.{}", entry.key), span: entry.key_span.clone(), origin: None };
-            report.add(&at, format!("the variant {:?} sets this parameter already", choice.label));
+            let at = At {
+                path: format!("vary.{}", entry.key),
+                span: entry.key_span.clone(),
+                origin: None,
+            };
+            report.add(
+                &at,
+                format!("the variant {:?} sets this parameter already", choice.label),
+            );
         }
     }
 }
@@ -261,7 +325,9 @@ fn refuse_both(explicit: &Axis, vary: &Node, parameters: &[Parameter], report: &
 /// names would lie.
 fn refuse_conflicts(explicit: &Axis, parameters: &[Parameter], overrides: &mut Overrides) {
     for (index, _) in &overrides.assigned {
-        let by = explicit.iter().find(|choice| choice.assigns.iter().any(|(set, _)| set == index));
+        let by = explicit
+            .iter()
+            .find(|choice| choice.assigns.iter().any(|(set, _)| set == index));
         if let Some(choice) = by {
             let name = &parameters[*index].name;
             overrides.problems.push(SetProblem {

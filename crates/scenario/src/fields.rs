@@ -52,7 +52,10 @@ pub(crate) struct Fields {
 
 impl Fields {
     pub fn get(&self, key: &str) -> Option<&Checked> {
-        self.entries.iter().find(|(name, _)| *name == key).map(|(_, checked)| checked)
+        self.entries
+            .iter()
+            .find(|(name, _)| *name == key)
+            .map(|(_, checked)| checked)
     }
 
     /// Where a key's value stands, or the table when it is absent.
@@ -138,7 +141,8 @@ impl Checked {
     }
 
     pub fn small(&self) -> Option<u32> {
-        self.integer().map(|value| u32::try_from(value).unwrap_or(u32::MAX))
+        self.integer()
+            .map(|value| u32::try_from(value).unwrap_or(u32::MAX))
     }
 
     pub fn number(&self) -> Option<f64> {

@@ -16,7 +16,7 @@ pub(crate) struct Key {
     /// As written in a file, with its parsed value.
     pub default: Option<(&'static str, Node)>,
     /// What holds when the key is absent and there is no fixed default.
-    pub otherwise: Option<&'static str>,
+    pub otherwise: Option<String>,
 }
 
 impl Key {
@@ -26,7 +26,11 @@ impl Key {
     /// In this crate's own tests only: every table of keys is built there.
     pub fn default(mut self, text: &'static str) -> Self {
         self.default = crate::tree::parse_value(text).map(|node| (text, node));
-        debug_assert!(self.default.is_some(), "default of {} is not TOML: {text}", self.name);
+        debug_assert!(
+            self.default.is_some(),
+            "default of {} is not TOML: {text}",
+            self.name
+        );
         self
     }
 
@@ -36,15 +40,22 @@ impl Key {
     }
 
     /// What holds when nothing is said, in words.
-    pub fn otherwise(mut self, words: &'static str) -> Self {
-        self.otherwise = Some(words);
+    pub fn otherwise(mut self, words: impl Into<String>) -> Self {
+        self.otherwise = Some(words.into());
         self
     }
 }
 
 /// A key with its kind and its help.
 pub(crate) fn key(name: &'static str, kind: Kind, help: impl Into<String>) -> Key {
-    Key { name, kind, help: help.into(), required: false, default: None, otherwise: None }
+    Key {
+        name,
+        kind,
+        help: help.into(),
+        required: false,
+        default: None,
+        otherwise: None,
+    }
 }
 
 /// A name with its explanation.
@@ -109,7 +120,9 @@ pub(crate) fn time() -> Kind {
 
 /// A time above zero.
 pub(crate) fn duration() -> Kind {
-    Kind::Time { min: Span::from_ns(1) }
+    Kind::Time {
+        min: Span::from_ns(1),
+    }
 }
 
 pub(crate) fn integer(min: u64, max: u64) -> Kind {
@@ -121,7 +134,11 @@ pub(crate) fn probability() -> Kind {
 }
 
 pub(crate) fn counted(noun: &'static str, min: u64) -> Kind {
-    Kind::Counted { noun, min, max: u64::from(u32::MAX) }
+    Kind::Counted {
+        noun,
+        min,
+        max: u64::from(u32::MAX),
+    }
 }
 
 pub(crate) fn word(word: &'static str, help: &'static str) -> Kind {
@@ -129,7 +146,11 @@ pub(crate) fn word(word: &'static str, help: &'static str) -> Kind {
 }
 
 pub(crate) fn list(of: Kind) -> Kind {
-    Kind::List { of: Box::new(of), min: 0, max: usize::MAX }
+    Kind::List {
+        of: Box::new(of),
+        min: 0,
+        max: usize::MAX,
+    }
 }
 
 /// A choice whose names need no explanation.
@@ -178,5 +199,9 @@ impl Kind {
 }
 
 pub(crate) fn article(noun: &str) -> &'static str {
-    if noun.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" }
+    if noun.starts_with(['a', 'e', 'i', 'o']) {
+        "an"
+    } else {
+        "a"
+    }
 }

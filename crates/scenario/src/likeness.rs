@@ -24,7 +24,9 @@ pub(crate) fn likeness(kind: &Kind, node: &Node) -> u8 {
 }
 
 fn text_likeness(kind: &Kind, text: &str) -> u8 {
-    let digits = text.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    let digits = text
+        .trim_start()
+        .starts_with(|c: char| c.is_ascii_digit() || c == '-');
     let (form, exact) = match kind {
         Kind::Counted { noun, .. } => (digits, count_of(text, noun).is_some()),
         Kind::Time { .. } => (digits, parse_span(text).is_ok()),

@@ -46,9 +46,14 @@ pub(crate) fn top_keys() -> &'static [Key] {
 pub fn load(text: &str, file: &str, options: &LoadOptions) -> Result<Plan, ScenarioErrors> {
     let mut report = Report::default();
     let mut errors: Vec<ScenarioError> = Vec::new();
-    let plan = tree::parse(text, &mut report)
-        .and_then(|root| plan(&root, file, options, &mut report, &mut errors));
-    errors.extend(report.problems.into_iter().map(|problem| locate(problem, text, file)));
+    let plan =
+        tree::parse(text, &mut report).and_then(|root| plan(&root, file, options, &mut report, &mut errors));
+    errors.extend(
+        report
+            .problems
+            .into_iter()
+            .map(|problem| locate(problem, text, file)),
+    );
     match plan {
         Some(plan) if errors.is_empty() => Ok(plan),
         _ => Err(ScenarioErrors { errors }),
@@ -65,7 +70,12 @@ fn locate(problem: Problem, text: &str, file: &str) -> ScenarioError {
 }
 
 fn option_error(option: String, message: impl Into<String>) -> ScenarioError {
-    ScenarioError { file: option, place: None, key: String::new(), message: message.into() }
+    ScenarioError {
+        file: option,
+        place: None,
+        key: String::new(),
+        message: message.into(),
+    }
 }
 
 fn plan(
@@ -83,7 +93,12 @@ fn plan(
     }
     let mut overrides = overrides(&options.sets, &parameters);
     let expanded = expand(root, &parameters, &mut overrides, report);
-    errors.extend(overrides.problems.into_iter().map(|p| option_error(p.option, p.message)));
+    errors.extend(
+        overrides
+            .problems
+            .into_iter()
+            .map(|p| option_error(p.option, p.message)),
+    );
     if !errors.is_empty() {
         return None;
     }
@@ -109,7 +124,12 @@ fn plan(
         }
     }
     let name = name.unwrap_or_else(|| stem(file));
-    Some(Plan { title: title.unwrap_or_else(|| name.clone()), name, variants, seeds })
+    Some(Plan {
+        title: title.unwrap_or_else(|| name.clone()),
+        name,
+        variants,
+        seeds,
+    })
 }
 
 fn seeds_option(options: &LoadOptions, errors: &mut Vec<ScenarioError>) -> Option<Vec<u64>> {
@@ -128,10 +148,15 @@ fn variant(
     parameters: &[Parameter],
     report: &mut Report,
 ) -> Option<(Fields, Option<World>)> {
-    let assignment = Assignment { parameters, values: &one.values };
+    let assignment = Assignment {
+        parameters,
+        values: &one.values,
+    };
     let resolved = resolve_file(root, &assignment, report);
     let checked = Checker { assignment, report }.check(keys(), &resolved, "")?;
-    let crate::fields::Value::Table(fields) = checked.value else { return None };
+    let crate::fields::Value::Table(fields) = checked.value else {
+        return None;
+    };
     let world = top::lower(&fields, report);
     Some((fields, world))
 }
@@ -140,7 +165,9 @@ fn named(one: &Expanded, parameters: &[Parameter], world: World) -> Variant {
     let values = parameters.iter().zip(&one.values);
     Variant {
         name: one.name.clone(),
-        parameters: values.map(|(parameter, value)| (parameter.name.clone(), value.to_string())).collect(),
+        parameters: values
+            .map(|(parameter, value)| (parameter.name.clone(), value.to_string()))
+            .collect(),
         world,
     }
 }
@@ -166,6 +193,9 @@ fn merge(own: Report, one: &Expanded, variants: usize, report: &mut Report) {
 
 /// The file's name without its directory and ending.
 fn stem(file: &str) -> String {
-    let name = std::path::Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "scenario".to_owned())
+    let name = std::path::Path::new(file)
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
+    name.filter(|name| !name.is_empty())
+        .unwrap_or_else(|| "scenario".to_owned())
 }

@@ -46,7 +46,10 @@ impl Type {
     ];
 
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ITEMS.into_iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)
+        Self::ITEMS
+            .into_iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, kind)| kind)
     }
 
     /// The type of a value, if it is one a parameter can hold.
@@ -56,9 +59,9 @@ impl Type {
             Data::Number(_) => Self::Number,
             Data::Flag(_) => Self::Flag,
             Data::Text(text) => quantity_of(text).map_or(Self::Text, Self::Quantity),
-            Data::List(items) => {
-                Self::List(Box::new(items.first().map_or(Some(Self::Number), |n| Self::of(&n.data))?))
-            }
+            Data::List(items) => Self::List(Box::new(
+                items.first().map_or(Some(Self::Number), |n| Self::of(&n.data))?,
+            )),
             _ => return None,
         })
     }
@@ -155,16 +158,12 @@ impl Value {
     pub fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Text(a), Self::Text(b)) => {
-                a == b
-                    || quantity_of(a)
-                        .is_some_and(|q| measure(q, a) == measure(q, b))
+                a == b || quantity_of(a).is_some_and(|q| measure(q, a) == measure(q, b))
             }
             (Self::Integer(a), Self::Number(b)) | (Self::Number(b), Self::Integer(a)) => {
                 (*a as f64 - b).abs() < f64::EPSILON
             }
-            (Self::List(a), Self::List(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
-            }
+            (Self::List(a), Self::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b)),
             _ => self == other,
         }
     }
@@ -201,8 +200,7 @@ impl Parameter {
             Type::List(inner) => {
                 let text = text.trim().trim_start_matches('[').trim_end_matches(']');
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-                let items: Option<Vec<Value>> =
-                    items.map(|item| read(inner, None, item)).collect();
+                let items: Option<Vec<Value>> = items.map(|item| read(inner, None, item)).collect();
                 items.map(Value::List)
             }
             kind => read(kind, self.unit.as_deref(), text.trim()),
@@ -213,7 +211,11 @@ impl Parameter {
     }
 
     fn mismatch(&self, found: &str) -> String {
-        let unit = self.unit.as_ref().map(|unit| format!(" of {unit}")).unwrap_or_default();
+        let unit = self
+            .unit
+            .as_ref()
+            .map(|unit| format!(" of {unit}"))
+            .unwrap_or_default();
         let choices = if self.choices.is_empty() {
             String::new()
         } else {
@@ -264,9 +266,12 @@ fn convert(kind: &Type, node: &Node) -> Option<Value> {
             measure(*quantity, text)?;
             Value::Text(text.clone())
         }
-        (Type::List(inner), Data::List(items)) => {
-            Value::List(items.iter().map(|item| convert(inner, item)).collect::<Option<_>>()?)
-        }
+        (Type::List(inner), Data::List(items)) => Value::List(
+            items
+                .iter()
+                .map(|item| convert(inner, item))
+                .collect::<Option<_>>()?,
+        ),
         _ => return None,
     })
 }
@@ -296,13 +301,22 @@ fn read(kind: &Type, unit: Option<&str>, text: &str) -> Option<Value> {
 
 /// The keys of a parameter's table with their help.
 pub(crate) const KEYS: [(&str, &str); 7] = [
-    ("default", "Its value when nothing else is said; it also decides the type. Required."),
+    (
+        "default",
+        "Its value when nothing else is said; it also decides the type. Required.",
+    ),
     ("help", "What it means, in one sentence."),
-    ("unit", "What a number counts, for example \"segments\" or \"packets\"."),
+    (
+        "unit",
+        "What a number counts, for example \"segments\" or \"packets\".",
+    ),
     ("choices", "The values allowed."),
     ("min", "The smallest value allowed."),
     ("max", "The largest value allowed."),
-    ("items", "For lists: the type of the items (integer, number, boolean, text, time, rate, size)."),
+    (
+        "items",
+        "For lists: the type of the items (integer, number, boolean, text, time, rate, size).",
+    ),
 ];
 
 /// Reads `[parameters]`.
@@ -310,15 +324,25 @@ pub(crate) fn read_all(section: Option<&Node>, report: &mut Report) -> Vec<Param
     let Some(section) = section else { return Vec::new() };
     let Data::Table(entries) = &section.data else {
         let found = section.found();
-        report.add(&section.at("parameters"), format!("expected a table of parameters, found {found}"));
+        report.add(
+            &section.at("parameters"),
+            format!("expected a table of parameters, found {found}"),
+        );
         return Vec::new();
     };
     let mut parameters = Vec::new();
     for entry in entries {
         let path = format!("parameters.{}", entry.key);
         if !is_name(&entry.key) {
-            let at = At { path, span: entry.key_span.clone(), origin: None };
-            report.add(&at, "a parameter's name has letters, digits and _ only, a letter first");
+            let at = At {
+                path,
+                span: entry.key_span.clone(),
+                origin: None,
+            };
+            report.add(
+                &at,
+                "a parameter's name has letters, digits and _ only, a letter first",
+            );
             continue;
         }
         parameters.extend(read_one(&entry.key, &entry.key_span, &entry.node, &path, report));
@@ -354,7 +378,11 @@ fn read_one(
                 }
             }
             let Some(default) = node.get("default") else {
-                let at = At { path: path.to_owned(), span: span.clone(), origin: None };
+                let at = At {
+                    path: path.to_owned(),
+                    span: span.clone(),
+                    origin: None,
+                };
                 report.add(&at, "missing key \"default\"; it decides the parameter's type");
                 return None;
             };
@@ -367,7 +395,10 @@ fn read_one(
     let text = |key: &str, report: &mut Report| match node.get(key).map(|n| (n, &n.data)) {
         Some((_, Data::Text(text))) => Some(text.clone()),
         Some((inner, _)) => {
-            report.add(&inner.at(&format!("{path}.{key}")), format!("expected text, found {}", inner.found()));
+            report.add(
+                &inner.at(&format!("{path}.{key}")),
+                format!("expected text, found {}", inner.found()),
+            );
             None
         }
         None => None,
@@ -378,7 +409,10 @@ fn read_one(
     let Some(mut kind) = Type::of(&default.data).filter(|kind| !nested(kind)) else {
         report.add(
             &default.at(&default_path),
-            format!("expected a number, text, true or false, or a list of these, found {}", default.found()),
+            format!(
+                "expected a number, text, true or false, or a list of these, found {}",
+                default.found()
+            ),
         );
         return None;
     };
@@ -431,7 +465,10 @@ fn read_bounds(parameter: &mut Parameter, node: &Node, path: &str, report: &mut 
     let bound = |key: &str, report: &mut Report| {
         let inner = node.get(key)?;
         if matches!(kind, Type::Flag | Type::Text) {
-            report.add(&inner.at(&format!("{path}.{key}")), "only numbers and quantities have bounds");
+            report.add(
+                &inner.at(&format!("{path}.{key}")),
+                "only numbers and quantities have bounds",
+            );
             return None;
         }
         one(key, inner, report)
@@ -440,11 +477,17 @@ fn read_bounds(parameter: &mut Parameter, node: &Node, path: &str, report: &mut 
     let max = bound("max", report);
     match node.get("choices").map(|inner| (inner, &inner.data)) {
         Some((_, Data::List(items))) => {
-            parameter.choices = items.iter().filter_map(|item| one("choices", item, report)).collect();
+            parameter.choices = items
+                .iter()
+                .filter_map(|item| one("choices", item, report))
+                .collect();
         }
         Some((inner, _)) => {
             let found = inner.found();
-            report.add(&inner.at(&format!("{path}.choices")), format!("expected a list, found {found}"));
+            report.add(
+                &inner.at(&format!("{path}.choices")),
+                format!("expected a list, found {found}"),
+            );
         }
         None => {}
     }

@@ -62,8 +62,12 @@ impl fmt::Display for ScenarioError {
         let Some(place) = &self.place else { return Ok(()) };
         let number = place.line.to_string();
         let margin = " ".repeat(number.len());
-        let indent: String =
-            place.text.chars().take(place.column - 1).map(|c| if c == '\t' { c } else { ' ' }).collect();
+        let indent: String = place
+            .text
+            .chars()
+            .take(place.column - 1)
+            .map(|c| if c == '\t' { c } else { ' ' })
+            .collect();
         writeln!(f, "{margin} |")?;
         writeln!(f, "{number} | {}", place.text)?;
         writeln!(f, "{margin} | {indent}{}", "^".repeat(place.width))
@@ -81,7 +85,11 @@ impl Place {
         Self {
             line: text[..start].matches('\n').count() + 1,
             column: text[line_start..start].chars().count() + 1,
-            width: text[start..shown_end.max(start)].trim_end().chars().count().max(1),
+            width: text[start..shown_end.max(start)]
+                .trim_end()
+                .chars()
+                .count()
+                .max(1),
             text: text[line_start..line_end].trim_end().to_owned(),
         }
     }

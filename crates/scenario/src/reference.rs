@@ -13,7 +13,10 @@ pub(crate) struct Assignment<'a> {
 
 impl Assignment<'_> {
     pub fn get(&self, name: &str) -> Option<(&Parameter, &Value)> {
-        let index = self.parameters.iter().position(|parameter| parameter.name == name)?;
+        let index = self
+            .parameters
+            .iter()
+            .position(|parameter| parameter.name == name)?;
         Some((&self.parameters[index], &self.values[index]))
     }
 
@@ -27,12 +30,22 @@ const LITERAL: [&str; 5] = ["name", "title", "parameters", "vary", "variants"];
 
 /// The file with all references replaced.
 pub(crate) fn resolve_file(root: &Node, assignment: &Assignment, report: &mut Report) -> Node {
-    let entries = root.entries().iter().filter(|entry| entry.key != "parameters").map(|entry| {
-        let literal = LITERAL.contains(&entry.key.as_str());
-        let node =
-            if literal { entry.node.clone() } else { resolve(&entry.node, &entry.key, assignment, report) };
-        Entry { node, ..entry.clone() }
-    });
+    let entries = root
+        .entries()
+        .iter()
+        .filter(|entry| entry.key != "parameters")
+        .map(|entry| {
+            let literal = LITERAL.contains(&entry.key.as_str());
+            let node = if literal {
+                entry.node.clone()
+            } else {
+                resolve(&entry.node, &entry.key, assignment, report)
+            };
+            Entry {
+                node,
+                ..entry.clone()
+            }
+        });
     Node::new(root.span.clone(), Data::Table(entries.collect()))
 }
 
@@ -44,7 +57,10 @@ fn resolve(node: &Node, path: &str, assignment: &Assignment, report: &mut Report
                 .iter()
                 .enumerate()
                 .map(|(index, item)| resolve(item, &format!("{path}[{index}]"), assignment, report));
-            Node { data: Data::List(items.collect()), ..node.clone() }
+            Node {
+                data: Data::List(items.collect()),
+                ..node.clone()
+            }
         }
         Data::Table(entries) => {
             let entries = entries.iter().map(|entry| Entry {
@@ -55,7 +71,10 @@ fn resolve(node: &Node, path: &str, assignment: &Assignment, report: &mut Report
                 },
                 ..entry.clone()
             });
-            Node { data: Data::Table(entries.collect()), ..node.clone() }
+            Node {
+                data: Data::Table(entries.collect()),
+                ..node.clone()
+            }
         }
         _ => node.clone(),
     }
@@ -84,8 +103,9 @@ fn pieces(text: &str) -> Option<Vec<Piece<'_>>> {
             pieces.push(Piece::Reference(braced[..end].trim()));
             rest = &braced[end + 1..];
         } else {
-            let end =
-                after.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(after.len());
+            let end = after
+                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+                .unwrap_or(after.len());
             if end == 0 {
                 return None;
             }
@@ -99,18 +119,17 @@ fn pieces(text: &str) -> Option<Vec<Piece<'_>>> {
     Some(pieces)
 }
 
-fn substitute(
-    text: &str,
-    node: &Node,
-    path: &str,
-    assignment: &Assignment,
-    report: &mut Report,
-) -> Node {
-    let broken = Node { data: Data::Broken, ..node.clone() };
+fn substitute(text: &str, node: &Node, path: &str, assignment: &Assignment, report: &mut Report) -> Node {
+    let broken = Node {
+        data: Data::Broken,
+        ..node.clone()
+    };
     let Some(pieces) = pieces(text) else {
         report.add(
             &node.at(path),
-            format!("{text:?} has a $ without a parameter's name; write $name, ${{name}}, or $$ for a dollar sign"),
+            format!(
+                "{text:?} has a $ without a parameter's name; write $name, ${{name}}, or $$ for a dollar sign"
+            ),
         );
         return broken;
     };
@@ -120,7 +139,11 @@ fn substitute(
             return broken;
         };
         let mut replaced = value.to_node(&node.span);
-        mark(&mut replaced, &format!("${name} = {value}"), parameter.unit.as_ref());
+        mark(
+            &mut replaced,
+            &format!("${name} = {value}"),
+            parameter.unit.as_ref(),
+        );
         return replaced;
     }
     let mut spelt = String::new();
@@ -144,11 +167,18 @@ fn substitute(
         return broken;
     }
     let origin = (!origins.is_empty()).then(|| origins.join(", "));
-    Node { data: Data::Text(spelt), origin, ..node.clone() }
+    Node {
+        data: Data::Text(spelt),
+        origin,
+        ..node.clone()
+    }
 }
 
 fn unknown(name: &str, assignment: &Assignment) -> String {
-    format!("unknown parameter \"${name}\"; {}", allowed(name, assignment.names()))
+    format!(
+        "unknown parameter \"${name}\"; {}",
+        allowed(name, assignment.names())
+    )
 }
 
 fn mark(node: &mut Node, origin: &str, unit: Option<&String>) {

@@ -33,31 +33,45 @@ pub fn schema() -> Value {
     if let (Value::Object(root), Value::Object(head)) = (&mut root, head) {
         let rest = std::mem::take(root);
         *root = head.into_iter().chain(rest).collect();
-        set_property(root, "parameters", json!({
-            "type": "object",
-            "propertyNames": { "pattern": "^[A-Za-z][A-Za-z0-9_]*$" },
-            "additionalProperties": { "$ref": "#/$defs/parameter" }
-        }));
-        set_property(root, "vary", json!({
-            "type": "object",
-            "additionalProperties": { "type": "array", "minItems": 1, "items": { "$ref": "#/$defs/parameterValue" } }
-        }));
-        set_property(root, "variants", json!({
-            "type": "array",
-            "items": {
+        set_property(
+            root,
+            "parameters",
+            json!({
                 "type": "object",
-                "properties": { "name": { "type": "string", "minLength": 1, "description": "What results call the variant." } },
-                "required": ["name"],
-                "additionalProperties": { "$ref": "#/$defs/parameterValue" }
-            }
-        }));
+                "propertyNames": { "pattern": "^[A-Za-z][A-Za-z0-9_]*$" },
+                "additionalProperties": { "$ref": "#/$defs/parameter" }
+            }),
+        );
+        set_property(
+            root,
+            "vary",
+            json!({
+                "type": "object",
+                "additionalProperties": { "type": "array", "minItems": 1, "items": { "$ref": "#/$defs/parameterValue" } }
+            }),
+        );
+        set_property(
+            root,
+            "variants",
+            json!({
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": { "name": { "type": "string", "minLength": 1, "description": "What results call the variant." } },
+                    "required": ["name"],
+                    "additionalProperties": { "$ref": "#/$defs/parameterValue" }
+                }
+            }),
+        );
     }
     root
 }
 
 /// Gives a property read elsewhere its schema, keeping its description.
 fn set_property(root: &mut Map<String, Value>, name: &str, schema: Value) {
-    let Some(Value::Object(properties)) = root.get_mut("properties") else { return };
+    let Some(Value::Object(properties)) = root.get_mut("properties") else {
+        return;
+    };
     if let (Some(Value::Object(property)), Value::Object(schema)) = (properties.get_mut(name), schema) {
         property.extend(schema);
     }
@@ -102,7 +116,10 @@ fn parameter_schema() -> Value {
 fn object(keys: &[Key], case: Option<&Case>) -> Value {
     let mut properties = Map::new();
     if let Some(case) = case {
-        properties.insert("type".to_owned(), json!({ "const": case.name, "description": case.help }));
+        properties.insert(
+            "type".to_owned(),
+            json!({ "const": case.name, "description": case.help }),
+        );
     }
     for key in keys {
         properties.insert(key.name.to_owned(), property(key));
@@ -121,7 +138,7 @@ fn object(keys: &[Key], case: Option<&Case>) -> Value {
 
 fn property(key: &Key) -> Value {
     let mut schema = of(&key.kind);
-    let description = match (&key.default, key.otherwise) {
+    let description = match (&key.default, &key.otherwise) {
         (None, Some(words)) => format!("{} Otherwise: {words}.", key.help),
         _ => key.help.clone(),
     };
@@ -223,8 +240,10 @@ fn choice(names: &[Name]) -> Value {
         let names: Vec<&str> = names.iter().map(|choice| choice.name).collect();
         return json!({ "enum": names });
     }
-    let options: Vec<Value> =
-        names.iter().map(|choice| json!({ "const": choice.name, "description": choice.help })).collect();
+    let options: Vec<Value> = names
+        .iter()
+        .map(|choice| json!({ "const": choice.name, "description": choice.help }))
+        .collect();
     json!({ "anyOf": options })
 }
 

@@ -97,9 +97,9 @@ fn explain(out: &mut String, title: &str, kind: &Kind) {
 fn rows(out: &mut String, keys: &[Key]) {
     out.push_str("| key | takes | default | meaning |\n|---|---|---|---|\n");
     for key in keys {
-        let default = match (&key.default, key.otherwise) {
+        let default = match (&key.default, &key.otherwise) {
             (Some((text, _)), _) => format!("`{text}`"),
-            (None, Some(words)) => words.to_owned(),
+            (None, Some(words)) => words.clone(),
             (None, None) => "required".to_owned(),
         };
         let _ = writeln!(
@@ -119,5 +119,7 @@ fn escape(text: &str) -> String {
 
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + chars.as_str()
+    })
 }

@@ -40,7 +40,12 @@ pub(crate) struct Entry {
 
 impl Node {
     pub fn new(span: Range<usize>, data: Data) -> Self {
-        Self { span, data, origin: None, unit: None }
+        Self {
+            span,
+            data,
+            origin: None,
+            unit: None,
+        }
     }
 
     /// What it is, for messages: its text if short, else its type.
@@ -58,7 +63,11 @@ impl Node {
     }
 
     pub fn at(&self, path: &str) -> At {
-        At { path: path.to_owned(), span: self.span.clone(), origin: self.origin.clone() }
+        At {
+            path: path.to_owned(),
+            span: self.span.clone(),
+            origin: self.origin.clone(),
+        }
     }
 
     pub fn entries(&self) -> &[Entry] {
@@ -69,7 +78,10 @@ impl Node {
     }
 
     pub fn get(&self, key: &str) -> Option<&Node> {
-        self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.node)
+        self.entries()
+            .iter()
+            .find(|entry| entry.key == key)
+            .map(|entry| &entry.node)
     }
 }
 
@@ -77,7 +89,11 @@ impl Node {
 pub(crate) fn spell_number(value: f64) -> String {
     let plain = value.to_string();
     let short = format!("{value:e}");
-    if plain.len() > short.len() + 3 { short } else { plain }
+    if plain.len() > short.len() + 3 {
+        short
+    } else {
+        plain
+    }
 }
 
 /// Parses TOML; a syntax error is reported and gives `None`.
@@ -87,7 +103,11 @@ pub(crate) fn parse(text: &str, report: &mut Report) -> Option<Node> {
         Err(error) => {
             let span = error.span().unwrap_or(0..0);
             let message = error.message().trim().replace('\n', "; ");
-            let at = At { path: String::new(), span, origin: None };
+            let at = At {
+                path: String::new(),
+                span,
+                origin: None,
+            };
             report.add(&at, format!("not valid TOML: {message}"));
             None
         }
@@ -106,7 +126,10 @@ pub(crate) fn parse_value(text: &str) -> Option<Node> {
 fn table(table: &Table, inherited: Range<usize>) -> Node {
     let span = table.span().unwrap_or(inherited);
     let entries = table.iter().filter_map(|(key, item)| {
-        let key_span = table.key(key).and_then(toml_edit::Key::span).unwrap_or_else(|| span.clone());
+        let key_span = table
+            .key(key)
+            .and_then(toml_edit::Key::span)
+            .unwrap_or_else(|| span.clone());
         entry(key, key_span, item)
     });
     Node::new(span.clone(), Data::Table(entries.collect()))
@@ -114,7 +137,11 @@ fn table(table: &Table, inherited: Range<usize>) -> Node {
 
 fn entry(key: &str, key_span: Range<usize>, of: &Item) -> Option<Entry> {
     let node = item(of, key_span.clone())?;
-    Some(Entry { key: key.to_owned(), key_span, node })
+    Some(Entry {
+        key: key.to_owned(),
+        key_span,
+        node,
+    })
 }
 
 fn item(item: &Item, key_span: Range<usize>) -> Option<Node> {
@@ -129,7 +156,10 @@ fn item(item: &Item, key_span: Range<usize>) -> Option<Node> {
             node
         }
         Item::ArrayOfTables(tables) => {
-            let nodes = tables.iter().map(|inner| table(inner, key_span.clone())).collect();
+            let nodes = tables
+                .iter()
+                .map(|inner| table(inner, key_span.clone()))
+                .collect();
             Node::new(tables.span().unwrap_or(key_span), Data::List(nodes))
         }
     })
@@ -143,14 +173,23 @@ fn value(value: &Value, inherited: Range<usize>) -> Node {
         Value::Float(number) => Data::Number(*number.value()),
         Value::Boolean(flag) => Data::Flag(*flag.value()),
         Value::Datetime(date) => Data::Date(date.value().to_string()),
-        Value::Array(values) => {
-            Data::List(values.iter().map(|inner| self::value(inner, span.clone())).collect())
-        }
+        Value::Array(values) => Data::List(
+            values
+                .iter()
+                .map(|inner| self::value(inner, span.clone()))
+                .collect(),
+        ),
         Value::InlineTable(inner) => {
             let entries = inner.iter().map(|(key, of)| {
-                let key_span =
-                    inner.key(key).and_then(toml_edit::Key::span).unwrap_or_else(|| span.clone());
-                Entry { key: key.to_owned(), key_span: key_span.clone(), node: self::value(of, key_span) }
+                let key_span = inner
+                    .key(key)
+                    .and_then(toml_edit::Key::span)
+                    .unwrap_or_else(|| span.clone());
+                Entry {
+                    key: key.to_owned(),
+                    key_span: key_span.clone(),
+                    node: self::value(of, key_span),
+                }
             });
             Data::Table(entries.collect())
         }
@@ -169,8 +208,13 @@ mod tests {
         let root = parse(text, &mut report).unwrap();
         let list = root.get("a").unwrap().get("b").unwrap().get("c").unwrap();
         assert_eq!(&text[list.span.clone()], "[1, \"x\"]");
-        let Data::List(items) = &root.get("d").unwrap().data else { panic!("d is a list") };
-        assert_eq!(items[0].get("e").unwrap().get("f").unwrap().data, Data::Number(2.5));
+        let Data::List(items) = &root.get("d").unwrap().data else {
+            panic!("d is a list")
+        };
+        assert_eq!(
+            items[0].get("e").unwrap().get("f").unwrap().data,
+            Data::Number(2.5)
+        );
         assert!(report.is_empty());
     }
 

@@ -6,7 +6,10 @@ use lasthop_scenario::{LoadOptions, load};
 use proptest::prelude::*;
 
 fn check(text: &str, sets: &[(String, String)]) {
-    let options = LoadOptions { sets: sets.to_vec(), seeds: None };
+    let options = LoadOptions {
+        sets: sets.to_vec(),
+        seeds: None,
+    };
     match load(text, "fuzz.toml", &options) {
         Ok(plan) => {
             assert!(!plan.variants.is_empty() && !plan.seeds.is_empty());
@@ -27,16 +30,46 @@ fn check(text: &str, sets: &[(String, String)]) {
 }
 
 fn example(name: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/examples").join(name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../scenarios/examples")
+        .join(name);
     std::fs::read_to_string(path).expect("the example exists")
 }
 
 /// Words a broken scenario is likely to contain.
 const WORDS: &[&str] = &[
-    "[[path]]", "[hosts.server]", "[hosts.client]", "[parameters]", "[vary]", "[[variants]]", "[record]",
-    "type = \"wired\"", "type = \"wifi\"", "name = \"x\"", "duration = \"1 s\"", "= ", "\"$x\"", "x = [1, 2]",
-    "\"-1 ms\"", "\"99999999999999999999 s\"", "{", "}", "[", "]", "\n", "\n", "\n", "when = { x = 1 }",
-    "rate = \"1e9 bit/s\"", "nan", "-inf", "1979-05-27", "µ", "\"\"", "'''", "a.b.c = 1",
+    "[[path]]",
+    "[hosts.server]",
+    "[hosts.client]",
+    "[parameters]",
+    "[vary]",
+    "[[variants]]",
+    "[record]",
+    "type = \"wired\"",
+    "type = \"wifi\"",
+    "name = \"x\"",
+    "duration = \"1 s\"",
+    "= ",
+    "\"$x\"",
+    "x = [1, 2]",
+    "\"-1 ms\"",
+    "\"99999999999999999999 s\"",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\n",
+    "\n",
+    "\n",
+    "when = { x = 1 }",
+    "rate = \"1e9 bit/s\"",
+    "nan",
+    "-inf",
+    "1979-05-27",
+    "µ",
+    "\"\"",
+    "'''",
+    "a.b.c = 1",
 ];
 
 proptest! {

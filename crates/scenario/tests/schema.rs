@@ -40,7 +40,10 @@ fn an_editor_can_explain_every_key() {
         };
         assert_eq!(kind, "object");
         for (name, property) in properties {
-            let text = property.get("description").and_then(Value::as_str).unwrap_or_default();
+            let text = property
+                .get("description")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
             assert!(text.len() > 4, "{name} has no description");
         }
     });
@@ -62,25 +65,56 @@ fn the_catalogue_lists_every_mechanism_of_the_other_crates() {
     assert!(lasthop_tcp::Personality::names().all(|name| has("personality", name)));
     assert!(lasthop_tcp::Recovery::names().all(|name| has("recovery", name)));
     assert!(lasthop_tcp::AckCounting::names().all(|name| has("ACK counting", name)));
-    assert!(lasthop_agent::AgentConfig::names().into_iter().all(|name| has("agent", name)));
-    assert!(lasthop_path::ErrorModel::NAMES.iter().all(|name| has("error model", name)));
+    assert!(
+        lasthop_agent::AgentConfig::names()
+            .into_iter()
+            .all(|name| has("agent", name))
+    );
+    assert!(
+        lasthop_path::ErrorModel::NAMES
+            .iter()
+            .all(|name| has("error model", name))
+    );
     for standard in lasthop_path::Standard::names() {
         assert!(has("Wi-Fi standard", &format!("802.11{standard}")));
     }
     for mechanism in &all {
-        assert!(!mechanism.summary.is_empty() && !mechanism.place.is_empty(), "{}", mechanism.name);
-        assert!(mechanism.parameters.iter().all(|p| !p.help.is_empty() && !p.unit.is_empty()));
+        assert!(
+            !mechanism.summary.is_empty() && !mechanism.place.is_empty(),
+            "{}",
+            mechanism.name
+        );
+        assert!(
+            mechanism
+                .parameters
+                .iter()
+                .all(|p| !p.help.is_empty() && !p.unit.is_empty())
+        );
     }
 }
 
 #[test]
 fn every_choice_of_the_stack_is_explained() {
     let schema = schema();
-    for key in ["sender", "personality", "recovery", "reduction", "loss_detection", "idle_restart", "ack_counting"] {
+    for key in [
+        "sender",
+        "personality",
+        "recovery",
+        "reduction",
+        "loss_detection",
+        "idle_restart",
+        "ack_counting",
+    ] {
         let pointer = format!("/properties/hosts/additionalProperties/properties/{key}/anyOf/0/anyOf");
-        let options = schema.pointer(&pointer).and_then(Value::as_array).expect("a choice with explanations");
+        let options = schema
+            .pointer(&pointer)
+            .and_then(Value::as_array)
+            .expect("a choice with explanations");
         for option in options {
-            assert!(!option["description"].as_str().unwrap_or_default().is_empty(), "{key}: {option}");
+            assert!(
+                !option["description"].as_str().unwrap_or_default().is_empty(),
+                "{key}: {option}"
+            );
         }
     }
 }

@@ -16,16 +16,26 @@ pub(crate) fn kind() -> Kind {
             key(
                 "at",
                 Kind::Identifier,
-                format!("Where it stands: a host group, a Wi-Fi element (its access point) or a node. {}", places(description)),
+                format!(
+                    "Where it stands: a host group, a Wi-Fi element (its access point) or a node. {}",
+                    places(description)
+                ),
             )
             .required(),
             when(),
         ];
         keys.extend(description.parameters.iter().map(parameter_key));
         let help = format!("{} ({})", description.summary, description.source);
-        Case { name: description.name, help, keys }
+        Case {
+            name: description.name,
+            help,
+            keys,
+        }
     });
-    list(Kind::Tagged { what: "agent", cases: cases.collect() })
+    list(Kind::Tagged {
+        what: "agent",
+        cases: cases.collect(),
+    })
 }
 
 fn places(description: &Description) -> String {
@@ -44,15 +54,13 @@ fn parameter_key(parameter: &Parameter) -> Key {
 }
 
 /// A default as documentation shows it.
-pub(crate) fn spell(value: &Setting<'_>) -> &'static str {
-    let text = match value {
+fn spell(value: &Setting<'_>) -> String {
+    match value {
         Setting::Integer(number) => number.to_string(),
         Setting::Choice(name) => format!("\"{name}\""),
         Setting::Flag(flag) => flag.to_string(),
         Setting::Span(span) => format!("\"{span}\""),
-    };
-    // The table of keys is built once per process.
-    Box::leak(text.into_boxed_str())
+    }
 }
 
 pub(crate) fn lower(
@@ -77,7 +85,9 @@ fn agent(
 ) -> Option<AgentAt> {
     let mut agent = AgentConfig::from_name(fields.case)?;
     for parameter in agent.description().parameters {
-        let Some(checked) = fields.get(parameter.name) else { continue };
+        let Some(checked) = fields.get(parameter.name) else {
+            continue;
+        };
         let Some(setting) = setting(checked) else { continue };
         if let Err(error) = agent.set(parameter.name, setting) {
             report.add(&checked.at, error.to_string());
@@ -87,7 +97,12 @@ fn agent(
     let description = agent.description();
     if !description.places.contains(&kind) {
         let words = description.places.iter().map(|place| place.name());
-        let message = format!("{} does not work at the {}; {}", description.name, kind.name(), allowed("", words));
+        let message = format!(
+            "{} does not work at the {}; {}",
+            description.name,
+            kind.name(),
+            allowed("", words)
+        );
         report.add(fields.at("at"), message);
     }
     Some(AgentAt { place, agent })
@@ -119,7 +134,10 @@ fn place(
     }
     let at = fields.at("at");
     let Some(index) = path_names.index(name) else {
-        let left_out = host_names.all().chain(path_names.all()).any(|known| known == name);
+        let left_out = host_names
+            .all()
+            .chain(path_names.all())
+            .any(|known| known == name);
         if left_out {
             path_names.find(name, at, "place", report);
         } else {
@@ -130,7 +148,10 @@ fn place(
     };
     let element = path.get(index)?;
     if matches!(element.kind, ElementKind::Wired(_)) || element.scope == Scope::PerFlow {
-        report.add(at, format!("an agent cannot stand on the wire \"{name}\"; put a node element beside it"));
+        report.add(
+            at,
+            format!("an agent cannot stand on the wire \"{name}\"; put a node element beside it"),
+        );
         return None;
     }
     Some((Place::Before(index), PlaceKind::Path))

@@ -11,10 +11,24 @@ use crate::spec::{Element, ElementKind, Handover, Host, Side};
 
 pub(crate) fn kind() -> Kind {
     let keys: Vec<Key> = vec![
-        key("element", Kind::Identifier, "The Wi-Fi element whose radio goes down.").otherwise("the only one"),
-        key("host", Kind::Identifier, "The client group whose stations are meant.").otherwise("all stations"),
-        key("station", integer(0, 100_000), "One station of the group, counted from 0.")
-            .otherwise("all of the group"),
+        key(
+            "element",
+            Kind::Identifier,
+            "The Wi-Fi element whose radio goes down.",
+        )
+        .otherwise("the only one"),
+        key(
+            "host",
+            Kind::Identifier,
+            "The client group whose stations are meant.",
+        )
+        .otherwise("all stations"),
+        key(
+            "station",
+            integer(0, 100_000),
+            "One station of the group, counted from 0.",
+        )
+        .otherwise("all of the group"),
         key("at", time(), "When the radio goes down.").required(),
         key("lasts", duration(), "How long it stays down.").required(),
         key(
@@ -23,8 +37,14 @@ pub(crate) fn kind() -> Kind {
                 "treatment",
                 &[
                     ("keep", "frames wait at both ends until the radio is back"),
-                    ("drop", "frames are dropped at once, and so are those that come meanwhile"),
-                    ("retry", "the other end goes on sending until each frame's retry limit"),
+                    (
+                        "drop",
+                        "frames are dropped at once, and so are those that come meanwhile",
+                    ),
+                    (
+                        "retry",
+                        "the other end goes on sending until each frame's retry limit",
+                    ),
                 ],
             ),
             "What happens to frames queued for the radio meanwhile.",
@@ -45,7 +65,9 @@ pub(crate) fn lower(
     let mut handovers: Vec<Handover> = Vec::new();
     for fields in root.tables("handovers") {
         let handover = report.within(fields.active, |report| handover(fields, hosts, path, report));
-        let Some(handover) = handover.filter(|_| fields.active) else { continue };
+        let Some(handover) = handover.filter(|_| fields.active) else {
+            continue;
+        };
         if handover.at >= duration {
             let message = format!("{} is not before the end of the run at {duration}", handover.at);
             report.add(fields.at("at"), message);
@@ -87,7 +109,10 @@ fn handover(
         let at = fields.at("element");
         let index = path_names.find(name, at, "element", report)?;
         if !path.get(index).is_some_and(is_wifi) {
-            report.add(at, format!("element \"{name}\" has no radio; only a wifi element has handovers"));
+            report.add(
+                at,
+                format!("element \"{name}\" has no radio; only a wifi element has handovers"),
+            );
             return None;
         }
         index
@@ -95,7 +120,10 @@ fn handover(
         index
     } else {
         if !report.is_quiet() {
-            report.add(&fields.at, "the path has no wifi element that could have a handover");
+            report.add(
+                &fields.at,
+                "the path has no wifi element that could have a handover",
+            );
         }
         return None;
     };
@@ -106,12 +134,18 @@ fn handover(
     let station = fields.small("station");
     if let Some(number) = station {
         let Some(index) = host.or_else(|| only_client(hosts)) else {
-            report.add(fields.at("station"), "missing key \"host\": there are several client groups");
+            report.add(
+                fields.at("station"),
+                "missing key \"host\": there are several client groups",
+            );
             return None;
         };
         let count = hosts.get(index)?.count;
         if number >= count {
-            report.add(fields.at("station"), format!("there is no station {number}; the group's {count} are counted from 0"));
+            report.add(
+                fields.at("station"),
+                format!("there is no station {number}; the group's {count} are counted from 0"),
+            );
         }
     }
     Some(Handover {
@@ -128,14 +162,20 @@ fn group(name: &str, fields: &Fields, hosts: &[Host], names: &Names, report: &mu
     let at = fields.at("host");
     let index = names.find(name, at, "host", report)?;
     if hosts.get(index)?.side == Side::Server {
-        report.add(at, format!("host \"{name}\" is at the server's end, where no radio is"));
+        report.add(
+            at,
+            format!("host \"{name}\" is at the server's end, where no radio is"),
+        );
         return None;
     }
     Some(index)
 }
 
 fn only_client(hosts: &[Host]) -> Option<usize> {
-    let mut clients = hosts.iter().enumerate().filter(|(_, host)| host.side == Side::Client);
+    let mut clients = hosts
+        .iter()
+        .enumerate()
+        .filter(|(_, host)| host.side == Side::Client);
     let first = clients.next()?.0;
     clients.next().is_none().then_some(first)
 }

@@ -15,7 +15,13 @@ pub(crate) fn kind() -> Kind {
     let mut keys: Vec<Key> = vec![
         key(
             "side",
-            explained("side", &[("server", "the wired end"), ("client", "the end behind the last hop")]),
+            explained(
+                "side",
+                &[
+                    ("server", "the wired end"),
+                    ("client", "the end behind the last hop"),
+                ],
+            ),
             "Which end of the path the group stands at.",
         )
         .otherwise("the group's name, if it is server or client"),
@@ -50,7 +56,10 @@ pub(crate) fn lower(root: &Fields, report: &mut Report) -> (Vec<Host>, Names) {
     }
     for (side, word) in [(Side::Server, "server"), (Side::Client, "client")] {
         if report.is_empty() && !hosts.iter().any(|host: &Host| host.side == side) {
-            report.add(root.at("hosts"), format!("no host has side \"{word}\"; both ends need one"));
+            report.add(
+                root.at("hosts"),
+                format!("no host has side \"{word}\"; both ends need one"),
+            );
         }
     }
     (hosts, names)
@@ -92,14 +101,19 @@ fn check(fields: &Fields, config: &lasthop_tcp::Config, report: &mut Report) {
         report.add(fields.at("receive_buffer"), "min, default and max must not fall");
     }
     if let Some(table) = fields.table("receive_buffer")
-        && table.number("adv_win_scale").is_some_and(|scale| scale.fract() != 0.0)
+        && table
+            .number("adv_win_scale")
+            .is_some_and(|scale| scale.fract() != 0.0)
     {
         report.add(table.at("adv_win_scale"), "the scale is a whole number");
     }
     if fields.get("ack_counting_limit").is_some()
         && !matches!(config.ack_counting, AckCounting::PerByte { .. })
     {
-        report.add(fields.at("ack_counting_limit"), "only ack_counting = \"per-byte\" has a limit");
+        report.add(
+            fields.at("ack_counting_limit"),
+            "only ack_counting = \"per-byte\" has a limit",
+        );
     }
     if let Some(table) = fields.table("delayed_ack") {
         let bounds = (table.time("min"), table.time("max"));

@@ -35,9 +35,10 @@ impl Names {
     /// Adds a name with its index, or as left out; reports one that is taken.
     pub fn add(&mut self, name: &str, index: Option<usize>, at: &At, what: &str, report: &mut Report) {
         // Items that are never there together may share a name.
-        let taken = self.entries.iter().any(|(known, present)| {
-            known == name && present.is_some() && index.is_some()
-        });
+        let taken = self
+            .entries
+            .iter()
+            .any(|(known, present)| known == name && present.is_some() && index.is_some());
         if taken {
             report.add(at, format!("another {what} is called \"{name}\" already"));
         }
@@ -46,7 +47,10 @@ impl Names {
 
     /// The index of a name; an unknown or left-out one is reported.
     pub fn find(&self, name: &str, at: &At, what: &str, report: &mut Report) -> Option<usize> {
-        let found = self.entries.iter().find(|(known, index)| known == name && index.is_some());
+        let found = self
+            .entries
+            .iter()
+            .find(|(known, index)| known == name && index.is_some());
         if let Some((_, index)) = found {
             return *index;
         }
@@ -63,7 +67,10 @@ impl Names {
 
     /// Whether the name is there.
     pub fn index(&self, name: &str) -> Option<usize> {
-        self.entries.iter().find(|(known, index)| known == name && index.is_some())?.1
+        self.entries
+            .iter()
+            .find(|(known, index)| known == name && index.is_some())?
+            .1
     }
 
     pub fn all(&self) -> impl Iterator<Item = &str> {

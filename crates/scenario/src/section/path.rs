@@ -8,15 +8,28 @@ use crate::spec::{Element, ElementKind, Scope};
 
 /// The kinds of element with one line each.
 pub(crate) const ELEMENTS: [(&str, &str); 3] = [
-    ("wired", "a full-duplex wire: rate, delay, jitter, drop-tail queue, error models"),
-    ("wifi", "one half-duplex 802.11 medium under DCF, its access point on the server's side (IEEE 802.11-2012, clause 9)"),
-    ("node", "a place for agents such as a home agent or a gateway; costs nothing"),
+    (
+        "wired",
+        "a full-duplex wire: rate, delay, jitter, drop-tail queue, error models",
+    ),
+    (
+        "wifi",
+        "one half-duplex 802.11 medium under DCF, its access point on the server's side (IEEE 802.11-2012, clause 9)",
+    ),
+    (
+        "node",
+        "a place for agents such as a home agent or a gateway; costs nothing",
+    ),
 ];
 
 fn common() -> Vec<Key> {
     vec![
-        key("name", Kind::Identifier, "What agents and handovers call the element; unique on the path.")
-            .required(),
+        key(
+            "name",
+            Kind::Identifier,
+            "What agents and handovers call the element; unique on the path.",
+        )
+        .required(),
         when(),
     ]
 }
@@ -26,7 +39,10 @@ fn scope() -> Key {
         "scope",
         explained(
             "scope",
-            &[("shared", "all flows pass the same element"), ("per-flow", "every flow has one of its own")],
+            &[
+                ("shared", "all flows pass the same element"),
+                ("per-flow", "every flow has one of its own"),
+            ],
         ),
         "Who shares the element.",
     )
@@ -34,14 +50,17 @@ fn scope() -> Key {
 }
 
 pub(crate) fn kind() -> Kind {
-    let keys: [Vec<Key>; 3] =
-        [[vec![scope()], wired::keys()].concat(), wifi::keys(), Vec::new()];
-    let cases = ELEMENTS
-        .into_iter()
-        .zip(keys)
-        .map(|((name, help), keys)| Case { name, help: help.to_owned(), keys: [common(), keys].concat() });
+    let keys: [Vec<Key>; 3] = [[vec![scope()], wired::keys()].concat(), wifi::keys(), Vec::new()];
+    let cases = ELEMENTS.into_iter().zip(keys).map(|((name, help), keys)| Case {
+        name,
+        help: help.to_owned(),
+        keys: [common(), keys].concat(),
+    });
     Kind::List {
-        of: Box::new(Kind::Tagged { what: "element", cases: cases.collect() }),
+        of: Box::new(Kind::Tagged {
+            what: "element",
+            cases: cases.collect(),
+        }),
         min: 1,
         max: 64,
     }
@@ -58,20 +77,32 @@ pub(crate) fn lower(root: &Fields, hosts: &Names, report: &mut Report) -> (Vec<E
         let index = fields.active.then_some(path.len());
         names.add(name, index, at, "element", report);
         if hosts.index(name).is_some() && fields.active {
-            report.add(at, format!("a host is called \"{name}\" already; agents could not tell them apart"));
+            report.add(
+                at,
+                format!("a host is called \"{name}\" already; agents could not tell them apart"),
+            );
         }
         let is_wifi = |element: &Element| matches!(element.kind, ElementKind::Wifi(_));
         if let Some(element) = element.filter(|_| fields.active) {
             if is_wifi(&element)
                 && let Some(first) = path.iter().find(|element| is_wifi(element))
             {
-                report.add(at, format!("a path has at most one wifi element, and \"{}\" is one", first.name));
+                report.add(
+                    at,
+                    format!(
+                        "a path has at most one wifi element, and \"{}\" is one",
+                        first.name
+                    ),
+                );
             }
             path.push(element);
         }
     }
     if path.is_empty() && report.is_empty() {
-        report.add(root.at("path"), "no element is left on the path; at least one is needed");
+        report.add(
+            root.at("path"),
+            "no element is left on the path; at least one is needed",
+        );
     }
     (path, names)
 }
@@ -86,5 +117,9 @@ fn element(fields: &Fields, report: &mut Report) -> Option<Element> {
         Some("per-flow") => Scope::PerFlow,
         _ => Scope::Shared,
     };
-    Some(Element { name: fields.text("name")?.to_owned(), scope, kind })
+    Some(Element {
+        name: fields.text("name")?.to_owned(),
+        scope,
+        kind,
+    })
 }

@@ -25,7 +25,11 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn lower(root: &Fields) -> Record {
     let Some(fields) = root.table("record") else {
-        return Record { samples: Sampling::Every(Span::from_ms(10)), packets: false, mac: false };
+        return Record {
+            samples: Sampling::Every(Span::from_ms(10)),
+            packets: false,
+            mac: false,
+        };
     };
     let samples = match fields.get("samples").map(|checked| &checked.value) {
         Some(Value::Time(span)) => Sampling::Every(*span),

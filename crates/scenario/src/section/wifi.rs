@@ -8,9 +8,18 @@ use crate::problem::Report;
 
 /// The standards by the names scenarios use; the letter alone will do.
 pub(crate) const STANDARDS: [(&str, &str); 6] = [
-    ("802.11b", "DSSS/CCK at 2.4 GHz, up to 11 Mbit/s (IEEE 802.11-2012, clause 17)"),
-    ("802.11a", "OFDM at 5 GHz, up to 54 Mbit/s (IEEE 802.11-2012, clause 18)"),
-    ("802.11g", "ERP-OFDM at 2.4 GHz, up to 54 Mbit/s (IEEE 802.11-2012, clause 19)"),
+    (
+        "802.11b",
+        "DSSS/CCK at 2.4 GHz, up to 11 Mbit/s (IEEE 802.11-2012, clause 17)",
+    ),
+    (
+        "802.11a",
+        "OFDM at 5 GHz, up to 54 Mbit/s (IEEE 802.11-2012, clause 18)",
+    ),
+    (
+        "802.11g",
+        "ERP-OFDM at 2.4 GHz, up to 54 Mbit/s (IEEE 802.11-2012, clause 19)",
+    ),
     ("b", "802.11b"),
     ("a", "802.11a"),
     ("g", "802.11g"),
@@ -18,22 +27,43 @@ pub(crate) const STANDARDS: [(&str, &str); 6] = [
 
 /// The frame error models with one line each.
 pub(crate) const FRAME_ERRORS: [(&str, &str); 2] = [
-    ("bit-error-rate", "each bit of a frame is wrong independently at this rate"),
-    ("snr", "the bit error rate follows from a signal-to-noise ratio and each frame's modulation"),
+    (
+        "bit-error-rate",
+        "each bit of a frame is wrong independently at this rate",
+    ),
+    (
+        "snr",
+        "the bit error rate follows from a signal-to-noise ratio and each frame's modulation",
+    ),
 ];
 
 fn errors() -> Kind {
     let keys = [
         key("rate", probability(), "Probability that a bit is wrong.").required(),
-        key("db", Kind::Number { min: -100.0, max: 200.0 }, "The ratio in decibels.").required(),
+        key(
+            "db",
+            Kind::Number {
+                min: -100.0,
+                max: 200.0,
+            },
+            "The ratio in decibels.",
+        )
+        .required(),
     ];
     let cases = FRAME_ERRORS
         .into_iter()
         .zip(keys)
-        .map(|((name, help), key)| Case { name, help: help.to_owned(), keys: vec![key] });
+        .map(|((name, help), key)| Case {
+            name,
+            help: help.to_owned(),
+            keys: vec![key],
+        });
     Kind::Any(vec![
         word("none", "no frame is spoilt"),
-        Kind::Tagged { what: "frame errors", cases: cases.collect() },
+        Kind::Tagged {
+            what: "frame errors",
+            cases: cases.collect(),
+        },
     ])
 }
 
@@ -49,8 +79,16 @@ fn radio_keys() -> Vec<Key> {
             integer(1, 255),
             "The same for frames sent after RTS and CTS (dot11LongRetryLimit).",
         ),
-        key("queue", counted("packets", 1), "Packets the transmit queue holds, the one being sent included."),
-        key("errors", errors(), "How frames on the air are spoilt: RTS, CTS, data and MAC ACKs."),
+        key(
+            "queue",
+            counted("packets", 1),
+            "Packets the transmit queue holds, the one being sent included.",
+        ),
+        key(
+            "errors",
+            errors(),
+            "How frames on the air are spoilt: RTS, CTS, data and MAC ACKs.",
+        ),
     ]
 }
 
@@ -87,10 +125,28 @@ pub(crate) fn keys() -> Vec<Key> {
         key("cw_max", integer(1, 65_535), "Largest contention window in slots.").default("1023"),
     ];
     let defaults = ["7", "4", "\"100 packets\"", "\"none\""];
-    keys.extend(radio_keys().into_iter().zip(defaults).map(|(key, default)| key.default(default)));
-    let radio =
-        || Kind::Table(radio_keys().into_iter().map(|key| key.otherwise("the element's")).collect());
-    keys.push(key("access_point", radio(), "What differs at the access point's radio.").otherwise("nothing"));
+    keys.extend(
+        radio_keys()
+            .into_iter()
+            .zip(defaults)
+            .map(|(key, default)| key.default(default)),
+    );
+    let radio = || {
+        Kind::Table(
+            radio_keys()
+                .into_iter()
+                .map(|key| key.otherwise("the element's"))
+                .collect(),
+        )
+    };
+    keys.push(
+        key(
+            "access_point",
+            radio(),
+            "What differs at the access point's radio.",
+        )
+        .otherwise("nothing"),
+    );
     keys.push(key("stations", radio(), "What differs at the stations' radios.").otherwise("nothing"));
     keys
 }
@@ -104,7 +160,11 @@ pub(crate) fn lower(fields: &Fields, report: &mut Report) -> Option<WifiConfig> 
         config.data_rate = rate;
     }
     if fields.get("basic_rates").is_some() {
-        config.basic_rates = fields.list("basic_rates").iter().filter_map(Checked::rate).collect();
+        config.basic_rates = fields
+            .list("basic_rates")
+            .iter()
+            .filter_map(Checked::rate)
+            .collect();
     }
     if let Some(protection) = fields.name("protection").and_then(Protection::from_name) {
         config.protection = protection;
@@ -119,9 +179,10 @@ pub(crate) fn lower(fields: &Fields, report: &mut Report) -> Option<WifiConfig> 
     config.cw_max = fields.small("cw_max");
     apply(&mut config.access_point, fields);
     apply(&mut config.stations, fields);
-    for (key, radio) in
-        [("access_point", &mut config.access_point), ("stations", &mut config.stations)]
-    {
+    for (key, radio) in [
+        ("access_point", &mut config.access_point),
+        ("stations", &mut config.stations),
+    ] {
         if let Some(only) = fields.table(key) {
             apply(radio, only);
         }

@@ -13,9 +13,15 @@ const MOST_FLOWS: u64 = 100_000;
 
 /// The kinds of workload with one line each.
 pub(crate) const WORKLOADS: [(&str, &str); 3] = [
-    ("bulk", "one TCP transfer per flow: so many bytes, or as much as fits"),
+    (
+        "bulk",
+        "one TCP transfer per flow: so many bytes, or as much as fits",
+    ),
     ("objects", "requests and responses on one TCP connection per flow"),
-    ("udp", "datagrams at a constant rate, or as many as the first element takes"),
+    (
+        "udp",
+        "datagrams at a constant rate, or as many as the first element takes",
+    ),
 ];
 
 fn size() -> Kind {
@@ -26,12 +32,22 @@ fn common() -> Vec<Key> {
     vec![
         key("name", Kind::Identifier, "What results call the workload.").otherwise("its type"),
         when(),
-        key("from", Kind::Identifier, "The host group that sends the bulk of the data.")
-            .otherwise("the only one at its end"),
+        key(
+            "from",
+            Kind::Identifier,
+            "The host group that sends the bulk of the data.",
+        )
+        .otherwise("the only one at its end"),
         key("to", Kind::Identifier, "The host group that receives it.").otherwise("the only one at its end"),
         key(
             "direction",
-            explained("direction", &[("downlink", "server's end to client's"), ("uplink", "client's end to server's")]),
+            explained(
+                "direction",
+                &[
+                    ("downlink", "server's end to client's"),
+                    ("uplink", "client's end to server's"),
+                ],
+            ),
             "Which way the bulk of the data goes.",
         )
         .otherwise("from `from` and `to`, else downlink"),
@@ -45,11 +61,20 @@ pub(crate) fn kind() -> Kind {
     let bulk = vec![
         key(
             "bytes",
-            Kind::Any(vec![size(), counted("segments", 1), word("unlimited", "as much as fits into the run")]),
+            Kind::Any(vec![
+                size(),
+                counted("segments", 1),
+                word("unlimited", "as much as fits into the run"),
+            ]),
             "How much to move; segments are those of the data's sender.",
         )
         .default("\"unlimited\""),
-        key("lasts", duration(), "The sender's application stops after this time.").otherwise("until the end"),
+        key(
+            "lasts",
+            duration(),
+            "The sender's application stops after this time.",
+        )
+        .otherwise("until the end"),
         key(
             "opens",
             explained(
@@ -62,37 +87,67 @@ pub(crate) fn kind() -> Kind {
             "Who opens the connection.",
         )
         .default("\"receiver\""),
-        key("request", Kind::Size { min: 0, max: 1 << 30 }, "What the receiver sends first when it opens.")
-            .default("\"100 B\""),
+        key(
+            "request",
+            Kind::Size { min: 0, max: 1 << 30 },
+            "What the receiver sends first when it opens.",
+        )
+        .default("\"100 B\""),
         key("close", Kind::Flag, "Whether the sender closes when done.").default("true"),
     ];
     let objects = vec![
         key("request", size(), "Size of a request.").default("\"400 B\""),
         key(
             "response",
-            Kind::Any(vec![size(), Kind::List { of: Box::new(size()), min: 1, max: 100_000 }]),
+            Kind::Any(vec![
+                size(),
+                Kind::List {
+                    of: Box::new(size()),
+                    min: 1,
+                    max: 100_000,
+                },
+            ]),
             "Size of each response; a list is gone through again and again.",
         )
         .required(),
         key("objects", integer(1, u64::from(u32::MAX)), "How many requests.").required(),
-        key("think_time", time(), "Pause between the end of a response and the next request.")
-            .default("\"0 s\""),
+        key(
+            "think_time",
+            time(),
+            "Pause between the end of a response and the next request.",
+        )
+        .default("\"0 s\""),
     ];
     let udp = vec![
         key(
             "rate",
-            Kind::Any(vec![Kind::Rate, word("saturate", "the sender's queue is never empty")]),
+            Kind::Any(vec![
+                Kind::Rate,
+                word("saturate", "the sender's queue is never empty"),
+            ]),
             "Payload rate.",
         )
         .default("\"saturate\""),
-        key("payload", Kind::Size { min: 1, max: 65_507 }, "Payload of each datagram.").default("\"1470 B\""),
+        key(
+            "payload",
+            Kind::Size { min: 1, max: 65_507 },
+            "Payload of each datagram.",
+        )
+        .default("\"1470 B\""),
     ];
     let cases = WORKLOADS
         .into_iter()
         .zip([bulk, objects, udp])
-        .map(|((name, help), keys)| Case { name, help: help.to_owned(), keys: [common(), keys].concat() });
+        .map(|((name, help), keys)| Case {
+            name,
+            help: help.to_owned(),
+            keys: [common(), keys].concat(),
+        });
     Kind::List {
-        of: Box::new(Kind::Tagged { what: "workload", cases: cases.collect() }),
+        of: Box::new(Kind::Tagged {
+            what: "workload",
+            cases: cases.collect(),
+        }),
         min: 1,
         max: 10_000,
     }
@@ -102,9 +157,10 @@ pub(crate) fn lower(root: &Fields, hosts: &[Host], names: &Names, report: &mut R
     let mut workloads: Vec<Workload> = Vec::new();
     let mut taken = Names::default();
     for fields in root.tables("workloads") {
-        let workload =
-            report.within(fields.active, |report| workload(fields, hosts, names, report));
-        let Some(mut workload) = workload.filter(|_| fields.active) else { continue };
+        let workload = report.within(fields.active, |report| workload(fields, hosts, names, report));
+        let Some(mut workload) = workload.filter(|_| fields.active) else {
+            continue;
+        };
         if fields.get("name").is_none() {
             // The second nameless bulk is "bulk-2".
             let base = workload.name.clone();
@@ -115,11 +171,20 @@ pub(crate) fn lower(root: &Fields, hosts: &[Host], names: &Names, report: &mut R
                 workload.name = format!("{base}-{number}");
             }
         }
-        taken.add(&workload.name, Some(workloads.len()), fields.at("name"), "workload", report);
+        taken.add(
+            &workload.name,
+            Some(workloads.len()),
+            fields.at("name"),
+            "workload",
+            report,
+        );
         workloads.push(workload);
     }
     if workloads.is_empty() && report.is_empty() {
-        report.add(root.at("workloads"), "no workload is left; at least one is needed");
+        report.add(
+            root.at("workloads"),
+            "no workload is left; at least one is needed",
+        );
     }
     workloads
 }
@@ -139,7 +204,11 @@ fn workload(fields: &Fields, hosts: &[Host], names: &Names, report: &mut Report)
     let from = end(fields, "from", (from, sending), hosts, report);
     let to = end(fields, "to", (to, receiving), hosts, report);
     let (from, to) = (from?, to?);
-    let (server, client) = if direction == Direction::Downlink { (from, to) } else { (to, from) };
+    let (server, client) = if direction == Direction::Downlink {
+        (from, to)
+    } else {
+        (to, from)
+    };
     let smss = u64::from(hosts.get(from)?.tcp.smss);
     Some(Workload {
         name: fields.text("name").unwrap_or(fields.case).to_owned(),
@@ -168,7 +237,10 @@ fn direction(
     let side = |index: Option<usize>| index.and_then(|index| hosts.get(index)).map(|host| host.side);
     let implied = match (side(from), side(to)) {
         (Some(from), Some(to)) if from == to => {
-            report.add(fields.at("to"), "both hosts are at the same end; data goes from one end to the other");
+            report.add(
+                fields.at("to"),
+                "both hosts are at the same end; data goes from one end to the other",
+            );
             return None;
         }
         (Some(Side::Client), _) | (_, Some(Side::Server)) => Some(Direction::Uplink),
@@ -203,9 +275,15 @@ fn end(
     let mut there = hosts.iter().enumerate().filter(|(_, host)| host.side == side);
     let first = there.next()?.0;
     if there.next().is_some() {
-        let groups: Vec<&str> =
-            hosts.iter().filter(|host| host.side == side).map(|host| host.name.as_str()).collect();
-        report.add(&fields.at, format!("missing key \"{key}\"; allowed: {}", groups.join(", ")));
+        let groups: Vec<&str> = hosts
+            .iter()
+            .filter(|host| host.side == side)
+            .map(|host| host.name.as_str())
+            .collect();
+        report.add(
+            &fields.at,
+            format!("missing key \"{key}\"; allowed: {}", groups.join(", ")),
+        );
         return None;
     }
     Some(first)

@@ -10,12 +10,16 @@ use lasthop_tcp::{Config, Personality, SENDERS, apply_sender};
 use crate::fields::{Checked, Fields};
 use crate::kind::{Key, Kind, Name, key, time, word};
 
-pub(crate) use names::{ACK_COUNTING, RECOVERY, SENDER, help};
 use names::described;
+pub(crate) use names::{ACK_COUNTING, RECOVERY, SENDER, help};
 
 /// At least one segment, and no more than any window holds.
 pub(super) fn segments() -> Kind {
-    Kind::Counted { noun: "segments", min: 1, max: 1 << 20 }
+    Kind::Counted {
+        noun: "segments",
+        min: 1,
+        max: 1 << 20,
+    }
 }
 
 /// A key of a host and the setting it changes.
@@ -24,8 +28,16 @@ pub(crate) struct Setting {
     pub(super) apply: fn(&mut Config, &Checked),
 }
 
-pub(super) fn setting(name: &'static str, kind: Kind, help: &str, apply: fn(&mut Config, &Checked)) -> Setting {
-    Setting { key: key(name, kind, help).otherwise("the personality's"), apply }
+pub(super) fn setting(
+    name: &'static str,
+    kind: Kind,
+    help: &str,
+    apply: fn(&mut Config, &Checked),
+) -> Setting {
+    Setting {
+        key: key(name, kind, help).otherwise("the personality's"),
+        apply,
+    }
 }
 
 /// A setting that is true or false.
@@ -42,11 +54,16 @@ macro_rules! flag {
 /// A setting chosen by name.
 macro_rules! named {
     ($key:literal, $field:ident, $type:ident, $what:literal, $lines:expr, $help:literal) => {
-        setting($key, described($what, $type::names(), $lines), $help, |config, value| {
-            if let Some(choice) = value.name().and_then($type::from_name) {
-                config.$field = choice;
-            }
-        })
+        setting(
+            $key,
+            described($what, $type::names(), $lines),
+            $help,
+            |config, value| {
+                if let Some(choice) = value.name().and_then($type::from_name) {
+                    config.$field = choice;
+                }
+            },
+        )
     };
 }
 
@@ -54,12 +71,20 @@ use {flag, named};
 
 /// `personality` and `sender`, which the other settings start from.
 pub(crate) fn base_keys() -> Vec<Key> {
-    let personalities =
-        Personality::all().into_iter().map(|p| Name { name: p.name, help: p.summary }).collect();
+    let personalities = Personality::all()
+        .into_iter()
+        .map(|p| Name {
+            name: p.name,
+            help: p.summary,
+        })
+        .collect();
     vec![
         key(
             "personality",
-            Kind::Choice { what: "personality", names: personalities },
+            Kind::Choice {
+                what: "personality",
+                names: personalities,
+            },
             "The stack this host behaves like: the bundle of settings all others start from.",
         )
         .default("\"linux-6\""),

@@ -30,7 +30,11 @@ pub(super) fn settings() -> Vec<Setting> {
         ),
         setting(
             "quick_ack",
-            Kind::Counted { noun: "segments", min: 0, max: MOST },
+            Kind::Counted {
+                noun: "segments",
+                min: 0,
+                max: MOST,
+            },
             "Segments acknowledged at once at the start of a connection and after disorder; \
              \"0 segments\" switches it off.",
             |config, value| {
@@ -42,9 +46,19 @@ pub(super) fn settings() -> Vec<Setting> {
         setting(
             "receive_buffer",
             Kind::Any(vec![
-                Kind::Size { min: 1, max: LARGEST_WINDOW },
-                Kind::Counted { noun: "segments", min: 1, max: LARGEST_WINDOW },
-                word("auto", "Linux's auto-tuning, with the personality's bounds if it has any"),
+                Kind::Size {
+                    min: 1,
+                    max: LARGEST_WINDOW,
+                },
+                Kind::Counted {
+                    noun: "segments",
+                    min: 1,
+                    max: LARGEST_WINDOW,
+                },
+                word(
+                    "auto",
+                    "Linux's auto-tuning, with the personality's bounds if it has any",
+                ),
                 Kind::Table(auto_tuning_keys()),
             ]),
             "The receive buffer. A size or a number of segments is announced whole from the first ACK \
@@ -73,36 +87,61 @@ fn apply_delayed_ack(config: &mut Config, value: &Checked) {
 }
 
 fn auto_tuning_keys() -> Vec<Key> {
-    let size = Kind::Size { min: 1, max: LARGEST_WINDOW };
+    let size = Kind::Size {
+        min: 1,
+        max: LARGEST_WINDOW,
+    };
     let keys = vec![
-        key("min", size.clone(), "Memory a socket is sure of (tcp_rmem's first number)."),
+        key(
+            "min",
+            size.clone(),
+            "Memory a socket is sure of (tcp_rmem's first number).",
+        ),
         key("default", size.clone(), "Memory it begins with (the second)."),
         key("max", size, "Memory it may grow to (the third)."),
         key(
             "adv_win_scale",
-            Kind::Number { min: -31.0, max: 31.0 },
+            Kind::Number {
+                min: -31.0,
+                max: 31.0,
+            },
             "tcp_adv_win_scale: 1/2^n of the buffer is kept for overhead; negative: all but 1/2^-n.",
         ),
-        key("initial_segments", integer(1, MOST), "Most segments announced at first."),
-        key("clamp", Kind::Flag, "Announce a slowly growing share of the window, not the whole buffer."),
+        key(
+            "initial_segments",
+            integer(1, MOST),
+            "Most segments announced at first.",
+        ),
+        key(
+            "clamp",
+            Kind::Flag,
+            "Announce a slowly growing share of the window, not the whole buffer.",
+        ),
     ];
-    keys.into_iter().map(|key| key.otherwise("the personality's, or Linux 6's")).collect()
+    keys.into_iter()
+        .map(|key| key.otherwise("the personality's, or Linux 6's"))
+        .collect()
 }
 
 /// The personality's auto-tuning, or Linux 6's where it has none.
 fn auto_tuning(config: &Config) -> Option<AutoTuning> {
     let linux = Personality::by_name("linux-6").map(|personality| personality.config.receive_buffer);
-    [Some(config.receive_buffer), linux].into_iter().flatten().find_map(|buffer| match buffer {
-        ReceiveBuffer::Auto(tuning) => Some(tuning),
-        ReceiveBuffer::Fixed { .. } => None,
-    })
+    [Some(config.receive_buffer), linux]
+        .into_iter()
+        .flatten()
+        .find_map(|buffer| match buffer {
+            ReceiveBuffer::Auto(tuning) => Some(tuning),
+            ReceiveBuffer::Fixed { .. } => None,
+        })
 }
 
 fn apply_receive_buffer(config: &mut Config, value: &Checked) {
     config.receive_buffer = match &value.value {
         Value::Size(bytes) => ReceiveBuffer::Fixed { bytes: *bytes },
         Value::Counted(segments) => {
-            let bytes = segments.saturating_mul(u64::from(config.smss)).min(LARGEST_WINDOW);
+            let bytes = segments
+                .saturating_mul(u64::from(config.smss))
+                .min(LARGEST_WINDOW);
             ReceiveBuffer::Fixed { bytes }
         }
         Value::Table(fields) => match auto_tuning(config) {
@@ -110,7 +149,9 @@ fn apply_receive_buffer(config: &mut Config, value: &Checked) {
                 min: fields.size("min").unwrap_or(usual.min),
                 default: fields.size("default").unwrap_or(usual.default),
                 max: fields.size("max").unwrap_or(usual.max),
-                adv_win_scale: fields.number("adv_win_scale").map_or(usual.adv_win_scale, |n| n as i8),
+                adv_win_scale: fields
+                    .number("adv_win_scale")
+                    .map_or(usual.adv_win_scale, |n| n as i8),
                 initial_segments: fields.small("initial_segments").unwrap_or(usual.initial_segments),
                 clamp: fields.flag("clamp").unwrap_or(usual.clamp),
             }),

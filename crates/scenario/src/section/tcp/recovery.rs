@@ -46,13 +46,23 @@ pub(super) fn settings() -> Vec<Setting> {
                 }
             },
         ),
-        flag!(limited_transmit, "Send new data on the first duplicate ACKs (RFC 3042)."),
+        flag!(
+            limited_transmit,
+            "Send new data on the first duplicate ACKs (RFC 3042)."
+        ),
         flag!(tail_loss_probe, "Tail loss probe (RFC 8985 section 7)."),
         flag!(frto, "Detect spurious timeouts by F-RTO (RFC 5682)."),
-        flag!(undo, "Undo reductions that timestamps (RFC 4015) or DSACKs (RFC 3708) show to have been needless."),
+        flag!(
+            undo,
+            "Undo reductions that timestamps (RFC 4015) or DSACKs (RFC 3708) show to have been needless."
+        ),
         Setting {
-            key: key("rto", Kind::Table(rto_keys()), "The retransmission timeout (RFC 6298).")
-                .otherwise("the personality's"),
+            key: key(
+                "rto",
+                Kind::Table(rto_keys()),
+                "The retransmission timeout (RFC 6298).",
+            )
+            .otherwise("the personality's"),
             apply: |config, value| {
                 if let Some(fields) = value.table() {
                     apply_rto(config, fields);
@@ -72,13 +82,31 @@ fn rto_keys() -> Vec<Key> {
             described("estimator", RttEstimator::names(), names::ESTIMATOR),
             "How round-trip times become a timeout.",
         ),
-        key("tick", time(), "The clock round-trip times are measured with; \"0 s\" is exact."),
-        key("heartbeat", time(), "The timer goes off only at multiples of this (BSD's 500 ms); \"0 s\" is exact."),
+        key(
+            "tick",
+            time(),
+            "The clock round-trip times are measured with; \"0 s\" is exact.",
+        ),
+        key(
+            "heartbeat",
+            time(),
+            "The timer goes off only at multiples of this (BSD's 500 ms); \"0 s\" is exact.",
+        ),
         key("max_backoff", integer(1, MOST), "Largest back-off factor."),
-        key("max_retries", integer(1, MOST), "Timeouts of one segment before the connection is given up."),
-        key("max_syn_retries", integer(1, MOST), "Timeouts of a SYN before the connection is given up."),
+        key(
+            "max_retries",
+            integer(1, MOST),
+            "Timeouts of one segment before the connection is given up.",
+        ),
+        key(
+            "max_syn_retries",
+            integer(1, MOST),
+            "Timeouts of a SYN before the connection is given up.",
+        ),
     ];
-    keys.into_iter().map(|key| key.otherwise("the personality's")).collect()
+    keys.into_iter()
+        .map(|key| key.otherwise("the personality's"))
+        .collect()
 }
 
 fn apply_rto(config: &mut Config, fields: &Fields) {

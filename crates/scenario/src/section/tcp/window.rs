@@ -8,12 +8,18 @@ use crate::kind::{Kind, Name, word};
 
 pub(super) fn settings() -> Vec<Setting> {
     let congestion_controls = CongestionConfig::names()
-        .map(|name| Name { name, help: CongestionConfig::from_name(name).map_or("", |c| c.summary()) })
+        .map(|name| Name {
+            name,
+            help: CongestionConfig::from_name(name).map_or("", |c| c.summary()),
+        })
         .collect();
     vec![
         setting(
             "congestion_control",
-            Kind::Choice { what: "congestion control", names: congestion_controls },
+            Kind::Choice {
+                what: "congestion control",
+                names: congestion_controls,
+            },
             "How the congestion window grows and what it comes down to, whatever the recovery.",
             |config, value| {
                 if let Some(choice) = value.name().and_then(CongestionConfig::from_name) {
@@ -36,7 +42,10 @@ pub(super) fn settings() -> Vec<Setting> {
             Kind::Any(vec![
                 segments(),
                 word("unlimited", "slow start lasts until the first loss (RFC 5681)"),
-                word("peer-window", "the window the peer announces in the handshake (ns-2's window_)"),
+                word(
+                    "peer-window",
+                    "the window the peer announces in the handshake (ns-2's window_)",
+                ),
             ]),
             "Slow-start threshold after the handshake.",
             |config, value| {

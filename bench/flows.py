@@ -33,8 +33,8 @@ def main() -> None:
     scenario = lasthop.Scenario.from_file(DUMBBELL).set(
         flows=flows,
         rate=f"{flows} Mbit/s",
-        queue=10 * flows,
-        window=32,
+        queue=20 * flows,
+        window=16,
         stagger=f"{1_000_000 // flows} us",
         samples="off",
         duration=f"{SECONDS} s",

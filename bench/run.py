@@ -130,7 +130,7 @@ def speed_table(rows: list[Row]) -> Table:
 
 def scaling_table(results: list[dict[str, float]]) -> Table:
     """Cost per packet and memory per flow against the number of flows."""
-    table = Table(title="one run with many flows, each with a window of 32 segments", title_justify="left")
+    table = Table(title="one run with many flows, each with a window of 16 segments", title_justify="left")
     for heading in ("flows", "wall s", "packets", "ns per packet", "bytes per flow"):
         table.add_column(heading, justify="right")
     base = results[0]

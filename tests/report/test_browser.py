@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from lasthop.report import CellKey, ReportInput, Trace, write_report
 
 pytestmark = pytest.mark.browser
 
@@ -205,3 +208,47 @@ def test_prints_to_pdf(open_page: Opener, page_file: Path) -> None:
     assert pdf.startswith(b"%PDF")
     assert len(pdf) > 50_000
     assert page.complaints == []
+
+
+def test_page_of_published_numbers_alone(open_page: Opener, toy: ReportInput, tmp_path: Path) -> None:
+    alone = ReportInput(
+        title="Tables",
+        metrics=toy.metrics.clear(),
+        variants=[],
+        published=toy.published,
+        claims=toy.claims,
+    )
+    page = open_page(write_report(alone, tmp_path / "tables.html"))
+    assert page.complaints == []
+    assert _drawn_shapes(page, "published-plot") > 0
+    assert "Median distance" in page.inner_text("#answer")
+
+
+def test_without_packets_lines_stand_for_segments(
+    open_page: Opener, toy: ReportInput, tmp_path: Path
+) -> None:
+    whole = toy.load_trace
+    assert whole is not None
+
+    def samples_only(key: CellKey) -> Trace | None:
+        trace = whole(key)
+        return None if trace is None else Trace(samples=trace.samples)
+
+    page = open_page(write_report(replace(toy, load_trace=samples_only), tmp_path / "samples.html"))
+    assert page.complaints == []
+    assert _drawn_shapes(page, "sequence-a") > 0
+    assert "highest byte sent" in page.inner_text("figure[data-row=sequence] .legend")
+    assert "Packets were not recorded" in page.inner_text("#time")
+
+
+def test_every_segment_is_at_least_two_pixels_high(open_page: Opener, page_file: Path) -> None:
+    page = open_page(page_file)
+    heights = page.evaluate(
+        """() => { const plot = document.getElementById('sequence-a');
+            const [low, high] = plot.layout.yaxis.range;
+            const scale = plot._fullLayout.yaxis._length / (high - low);
+            const data = plot.data.find(t => t.name === 'segment sent'), found = [];
+            for (let i = 0; i < data.y.length; i += 3) found.push((data.y[i + 1] - data.y[i]) * scale);
+            return found; }"""
+    )
+    assert min(heights) > 1.8

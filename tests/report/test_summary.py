@@ -7,8 +7,9 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from lasthop.report import ReportInput, Variant
+from lasthop.report import METRICS, ReportInput, Variant
 from lasthop.report.intervals import estimate, paired_difference, welch_difference
+from lasthop.report.numbers import interval, mean
 from lasthop.report.summary import EngineAnswer, agreements, answer
 
 
@@ -111,3 +112,19 @@ def test_engines_are_compared_per_variant(both: ReportInput) -> None:
     rows = agreements(both, metric, "sim", "kernel")
     assert [r.variant for r in rows] == ["legacy", "brute-force 12", "controlled 6"]
     assert all(r.relative is not None and abs(r.relative) < 0.5 for r in rows)
+
+
+def test_twins_of_the_winner_are_named_as_such() -> None:
+    found = answered(runs(reno=[3.0, 3.2, 3.1], sack=[2.4, 2.6, 2.5], cubic=[2.4, 2.6, 2.5]))
+    assert "cubic gave exactly the same results as sack." in found.sentences
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [([2.5, 2.9, 2.6], "2.7 (2.1 to 3.2)"), ([20.44, 20.49, 20.54], "20.49 (20.37 to 20.61)")],
+)
+def test_numbers_are_as_fine_as_their_interval(values: list[float], text: str) -> None:
+    metric = METRICS[0]
+    found = estimate(values)
+    shown = f"{mean(found, metric)} ({interval(found)})".replace("\N{NO-BREAK SPACE}s", "")
+    assert shown == text

@@ -151,6 +151,10 @@ def _text_width(text: str) -> float:
     return 7.1 * len(text)
 
 
+def _half_width(node: _Node) -> float:
+    return max(26.0, *(_text_width(t) / 2 for t in (node.name, *node.lines, *node.agents)))
+
+
 class _Horizontal:
     """Server on the left, clients on the right; remarks below."""
 
@@ -158,7 +162,8 @@ class _Horizontal:
         self._nodes, self._edges = nodes, edges
 
     def draw(self) -> str:
-        axis, margin = 50.0, 66.0
+        axis = 50.0
+        margin = max(66.0, *(_half_width(n) + 8 for n in (self._nodes[0], self._nodes[-1])))
         x, depth = margin, 0.0
         parts: list[str] = []
         for index, node in enumerate(self._nodes):
@@ -166,7 +171,7 @@ class _Horizontal:
             depth = max(depth, 1 + len(node.lines) + 1.5 * len(node.agents))
             if index < len(self._edges):
                 edge = self._edges[index]
-                length = self._length(edge)
+                length = self._length(edge, node, self._nodes[index + 1])
                 parts.append(_line(edge.kind, x + 26, axis, x + length - 26, axis))
                 middle = x + length / 2
                 parts.append(_text(middle, axis - 18, edge.name, "edge-name"))
@@ -179,11 +184,11 @@ class _Horizontal:
         return _svg(width, height, parts, "path-wide")
 
     @staticmethod
-    def _length(edge: _Edge) -> float:
-        if edge.kind == "joint":
-            return 120
+    def _length(edge: _Edge, left: _Node, right: _Node) -> float:
+        """Long enough that remarks at the edge and at both its places do not touch."""
         longest = max((_text_width(t) for t in (edge.name, *edge.lines)), default=0)
-        return max(220.0, longest + 150)
+        least = 120.0 if edge.kind == "joint" else 190.0
+        return max(least, longest + _half_width(left) + _half_width(right) + 36)
 
     @staticmethod
     def _node(node: _Node, x: float, y: float) -> str:

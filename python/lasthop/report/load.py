@@ -47,11 +47,12 @@ def report_of_result(result: Result, *, engine: str | None = None, **extra: Any)
 
 
 def _shared_or_first(variants: Sequence[Variant], first: Mapping[str, str]) -> dict[str, str]:
-    """Parameter values for the drawing: where variants differ, the range of values."""
+    """Parameter values for the drawing: where variants differ, the first and the last."""
     shown = {}
     for name, value in first.items():
         values = list(dict.fromkeys(v.parameters.get(name, value) for v in variants))
-        shown[name] = value if len(values) == 1 else " / ".join(values[:4])
+        mark = " / " if len(values) == 2 else " … "
+        shown[name] = value if len(values) == 1 else f"{values[0]}{mark}{values[-1]}"
     return shown
 
 

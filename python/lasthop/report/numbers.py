@@ -36,10 +36,15 @@ def with_unit(value: float | None, metric: Metric, digits: int = 3) -> str:
 
 
 def decimals_of(estimate: Estimate, scale: float = 1.0) -> int | None:
-    """Digits after the point that an interval earns: two of its width; ``None`` without a width."""
+    """Digits after the point that an interval earns; ``None`` without a width.
+
+    Two digits of its width, one when that begins with 5 or more.
+    """
     if estimate.low is None or estimate.high is None or estimate.high <= estimate.low:
         return None
-    return max(0, min(9, 1 - math.floor(math.log10((estimate.high - estimate.low) * scale))))
+    size = math.log10((estimate.high - estimate.low) * scale)
+    digits = 0 if size % 1 >= math.log10(5) else 1
+    return max(0, min(9, digits - math.floor(size)))
 
 
 def fixed(value: float, decimals: int | None) -> str:

@@ -113,7 +113,7 @@ def view(report: ReportInput) -> View:
         "versions": report.versions,
         "script": _ready(_asset("report.js")),
         "style": _ready(_asset("report.css")),
-        "plotly": _ready(get_plotlyjs()) if drawn or data["distributions"] else "",
+        "plotly": _ready(get_plotlyjs()) if drawn or data["distributions"] or data["published"] else "",
         "data": _ready(_json(data)),
     }
 

@@ -108,10 +108,23 @@ def series(report: ReportInput, chosen: Chosen) -> tuple[list[Json], list[str]]:
             f"Traces of more than {share:,} points are thinned: segments that touch are joined, "
             "lines keep their first, lowest, highest and last point of each stretch."
         )
+    missing = _unrecorded(found)
+    if missing:
+        notes.append(missing)
     if chosen.left_out:
         names = sorted(set(chosen.left_out))
         notes.append(f"{plural(len(names), 'further variant')} not drawn here: {', '.join(names)}.")
     return found, notes
+
+
+def _unrecorded(found: Sequence[Json]) -> str:
+    """What the scenario would have to record to show more."""
+    if not found or any(s["sequence"]["data"]["t"] for s in found if "sequence" in s):
+        return ""
+    return (
+        "Packets were not recorded: segments, retransmissions and the ACK rate are missing here. "
+        "Set packets = true under [record] in the scenario to see them."
+    )
 
 
 def _one(report: ReportInput, key: CellKey, trace: Trace, most: int) -> Json | None:
@@ -131,8 +144,12 @@ def _one(report: ReportInput, key: CellKey, trace: Trace, most: int) -> Json | N
     }
     if flow is not None:
         shown = traces.sequence(trace, flow)
+        stood = traces.progress(trace, flow) if shown is None else None
         if shown is not None:
             result["sequence"], cut = _sequence(shown, most)
+            thinned |= cut
+        elif stood is not None:
+            result["sequence"], cut = _progress(stood, most)
             thinned |= cut
         state = traces.window(trace, flow)
         if state is not None:
@@ -174,6 +191,20 @@ def _one(report: ReportInput, key: CellKey, trace: Trace, most: int) -> Json | N
     result["medium"] = traces.airtime_totals(trace, end)
     result["thinned"] = thinned
     return result
+
+
+def _progress(stood: traces.Progress, most: int) -> tuple[Json, bool]:
+    """The same shape without segments: lines for what was sent, acknowledged and allowed."""
+    t, (sent, acked, edge), cut = thinning.envelope(stood.t, [stood.sent, stood.acked, stood.edge], most)
+    nothing: Json = {"t": [], "lo": [], "hi": []}
+    return {
+        "data": nothing,
+        "again": nothing,
+        "sent": {"t": _list(t), "y": _list(sent, 3)},
+        "ack": {"t": _list(t), "y": _list(acked, 3)},
+        "edge": {"t": _list(t), "y": _list(edge, 3)},
+        "drop": {"t": [], "y": [], "why": []},
+    }, cut
 
 
 def _sequence(shown: traces.Sequence, most: int) -> tuple[Json, bool]:

@@ -229,7 +229,11 @@ def _runner_up(
     best: Standing,
     base: Standing,
 ) -> str | None:
-    second = best_of([r for r in rows if r is not best and r is not base], metric)
+    rivals = [r for r in rows if r is not best and r is not base]
+    twins = [r.variant for r in rivals if r.values == best.values]
+    if twins:
+        return f"{_list(twins)} gave exactly the same results as {best.variant}."
+    second = best_of(rivals, metric)
     if second is None:
         return None
     own = values_by_seed(report.metrics, metric, best.variant, best.engine)

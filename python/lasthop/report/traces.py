@@ -47,6 +47,16 @@ class Sequence:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """Where a stream stood at each sample; what is left of a sequence diagram without packets."""
+
+    t: Floats
+    acked: Floats
+    sent: Floats
+    edge: Floats
+
+
+@dataclass(frozen=True)
 class Window:
     """The sender's state at its ACKs; times in s, windows in kB (NaN is unset)."""
 
@@ -154,6 +164,19 @@ def sequence(trace: Trace, flow: int) -> Sequence | None:
         _column(lost, "seq_bytes") / KILOBYTE,
         [f"{why} at {at}" for why, at in zip(lost["verdict"], lost["place"], strict=True)],
     )
+
+
+def progress(trace: Trace, flow: int) -> Progress | None:
+    """First unacknowledged byte, next byte to send and the window's edge, in kB, from samples."""
+    if trace.samples is None:
+        return None
+    rows = trace.samples.filter(pl.col("flow") == flow).sort("t_s", maintain_order=True)
+    if rows.is_empty():
+        return None
+    acked, sent = _column(rows, "snd_una_bytes"), _column(rows, "snd_nxt_bytes")
+    edge = np.maximum.accumulate(acked + _column(rows, "rwnd_bytes"))
+    edge = np.where(edge <= FAR * sent.max(), edge, np.nan)
+    return Progress(_column(rows, "t_s"), acked / KILOBYTE, sent / KILOBYTE, edge / KILOBYTE)
 
 
 def _ticks(segments: pl.DataFrame) -> tuple[Floats, Floats, Floats]:

@@ -29,9 +29,15 @@ const engines = data.engines.length > 1;
 const labelOf = (s) => (engines ? `${s.variant} · ${s.engine}` : s.variant);
 const hidden = new Set();
 const state = { a: 0, b: -1, range: null };
-const end = Math.max(0.001, ...data.series.map((s) => s.end));
-const full = [-0.01 * end, 1.01 * end];
 const shown = (side) => (state[side] >= 0 ? data.series[state[side]] : null);
+/* The whole run: until the last of the shown series ends. */
+let full = [0, 1];
+function measure() {
+  const end = Math.max(0.001, ...["a", "b"].map((side) => shown(side)?.end || 0));
+  const whole = !state.range || isWhole();
+  full = [-0.01 * end, 1.01 * end];
+  if (whole) state.range = [...full];
+}
 
 /* ---------- traces of each row: [{key, label, swatch, colour, trace, fit}] ---------- */
 const step = { shape: "hv" };
@@ -57,6 +63,13 @@ function ticks(part, range, values) {
   }
   return { x, y };
 }
+/* One R wherever there is room for it; closer up there is room for all. */
+function letters(part) {
+  const x = [], y = [], room = (state.range[1] - state.range[0]) / 36;
+  part.t.forEach((t, i) => { if (t >= state.range[0] && !(t - x[x.length - 1] < room)) { x.push(t); y.push(part.hi[i]); } });
+  return { x, y, mode: "text", text: x.map(() => "R"), textposition: "top center", cliponaxis: false,
+    textfont: { color: colour("red"), size: 12, weight: 700 }, hoverinfo: "skip" };
+}
 const time = "%{x:.4f} s";
 /* Slots by their left edge, so that the axis puts its labels between bars, not on them. */
 const starts = (a) => a.t.map((t) => +(t - a.bin / 2).toFixed(9));
@@ -69,14 +82,16 @@ const layers = {
     found.push({ key: "ack", label: "highest ACK", swatch: "", colour: "green", fit: true,
       trace: { x: q.ack.t, y: q.ack.y, mode: "lines", line: { ...step, color: colour("green"), width: 1.6 },
         hovertemplate: `${time}<br>acknowledged up to %{y:.2f} kB<extra></extra>` } });
-    found.push({ key: "data", label: "segment sent", swatch: "tick", colour: "blue", fit: true,
+    if (q.sent) found.push({ key: "sent", label: "highest byte sent", swatch: "", colour: "blue", fit: true,
+      trace: { x: q.sent.t, y: q.sent.y, mode: "lines", line: { ...step, color: colour("blue"), width: 1.8 },
+        hovertemplate: `${time}<br>sent up to %{y:.1f} kB<extra></extra>` } });
+    if (q.data.t.length) found.push({ key: "data", label: "segment sent", swatch: "tick", colour: "blue", fit: true,
       trace: { ...ticks(q.data, state.range, values), mode: "lines", connectgaps: false, line: { color: colour("blue"), width: 2 },
         hovertemplate: `${time}<br>sent %{y:.2f} kB<extra></extra>` } });
     if (q.again.t.length) found.push({ key: "again", label: "retransmission (R)", swatch: "tick", colour: "red", fit: true,
       trace: { ...ticks(q.again, state.range, values), mode: "lines", connectgaps: false, line: { color: colour("red"), width: 2.6 },
         hovertemplate: `${time}<br>sent again: %{y:.2f} kB<extra></extra>` },
-      also: q.again.t.length > 400 ? null : { x: q.again.t, y: q.again.hi, mode: "text", text: q.again.t.map(() => "R"),
-        textposition: "top center", textfont: { color: colour("red"), size: 12, weight: 700 }, hoverinfo: "skip" } });
+      also: letters(q.again) });
     if (q.drop.t.length) found.push({ key: "drop", label: "lost", swatch: "cross", colour: "ink", fit: true,
       trace: { x: q.drop.t, y: q.drop.y, mode: "markers", text: q.drop.why,
         marker: { symbol: "x-thin", size: 7, line: { width: 1.6, color: colour("ink") } },
@@ -220,7 +235,8 @@ function follow(source, event) {
   else if (Array.isArray(event["xaxis.range"])) setRange(event["xaxis.range"], source);
 }
 function setRange(range, source = null, keepY = false) {
-  state.range = [Math.max(range[0], full[0] - 0.5 * end), Math.min(range[1], full[1] + 0.5 * end)];
+  const beyond = 0.5 * (full[1] - full[0]);
+  state.range = [Math.max(range[0], full[0] - beyond), Math.min(range[1], full[1] + beyond)];
   if (state.range[1] - state.range[0] < 1e-6) state.range[1] = state.range[0] + 1e-6;
   following = true;
   const jobs = [];
@@ -354,12 +370,11 @@ function heads() {
       head.replaceChildren(s ? labelOf(s) : "", detail);
     }
   }
-  byId("time").classList.toggle("single", state.b < 0);
+  byId("time")?.classList.toggle("single", state.b < 0);
 }
-function drawTime() { if (rows.length) { heads(); rows.forEach(drawRow); sayRange(); } }
+function drawTime() { if (rows.length) { measure(); heads(); rows.forEach(drawRow); sayRange(); } }
 function drawAll() { drawTime(); drawAirtimeTotal(); drawSpread(); drawPublished(); }
 
-state.range = [...full];
 if (byId("pick-a")) {
   const first = Math.max(0, data.series.findIndex((s) => s.variant === data.baseline));
   const twin = (s, engine) => data.series.findIndex((o) => o.variant === s.variant && o.engine === engine);

@@ -152,3 +152,89 @@ congestion_controls! {
     /// Fu and Liew.
     Veno = "veno", veno, "Tells random from congestive loss by the backlog (Fu and Liew 2003)";
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// An ACK of `credit` bytes at `ms`, with an RTT of 100 ms.
+    pub(crate) fn ack_at(ms: u64, credit: u64) -> Ack {
+        let rtt = Span::from_ms(100);
+        Ack {
+            now: Time::ZERO + Span::from_ms(ms + 1),
+            delivered_bytes: credit,
+            credit_bytes: credit,
+            may_grow: true,
+            rtt: Some(rtt),
+            srtt: rtt,
+            smallest_rtt: rtt,
+            in_flight_bytes: 0,
+            acked_offset: 0,
+            next_offset: 0,
+        }
+    }
+
+    /// A loss noticed with the whole window in use.
+    pub(crate) fn loss(window: &Window) -> Loss {
+        Loss {
+            now: Time::ZERO,
+            in_flight_bytes: window.bytes(),
+            window_bytes: window.bytes(),
+            srtt: Span::from_ms(100),
+            smallest_rtt: Span::from_ms(100),
+        }
+    }
+
+    /// `count` round trips of a full window, every segment acknowledged alone.
+    pub(crate) fn rounds(
+        control: &mut dyn CongestionControl, window: &mut Window, count: u32, rtt: impl Fn(u32) -> Span,
+    ) {
+        thread_local!(static CLOCK: std::cell::Cell<(u64, u64, u64)> = const { std::cell::Cell::new((0, 0, u64::MAX)) });
+        for round in 0..count {
+            let segments = window.segments();
+            let span = rtt(round);
+            let (mut now, start, smallest) = CLOCK.get();
+            let smallest = smallest.min(span.as_ns());
+            for segment in 1..=segments {
+                now += span.as_ns() / segments;
+                control.on_ack(
+                    window,
+                    &Ack {
+                        now: Time::from_ns(now),
+                        delivered_bytes: 1000,
+                        credit_bytes: 1000,
+                        may_grow: true,
+                        rtt: Some(span),
+                        srtt: span,
+                        smallest_rtt: Span::from_ns(smallest),
+                        in_flight_bytes: segments * 1000,
+                        acked_offset: start + segment * 1000,
+                        next_offset: start + (segment + segments) * 1000,
+                    },
+                );
+            }
+            CLOCK.set((now, start + segments * 1000, smallest));
+        }
+    }
+
+    #[test]
+    fn every_name_builds_its_controller() {
+        for name in CongestionConfig::names() {
+            let config = CongestionConfig::from_name(name).expect("a listed name");
+            assert_eq!(config.name(), name);
+            assert_eq!(config.build().config(), config);
+        }
+        assert_eq!(CongestionConfig::from_name("bogus"), None);
+    }
+
+    #[test]
+    fn no_controller_cuts_below_two_segments_or_grows_without_leave() {
+        for name in CongestionConfig::names() {
+            let mut control = CongestionConfig::from_name(name).expect("a listed name").build();
+            let mut window = Window::new(1000, 2);
+            assert!(control.ssthresh_after_loss(&window, &loss(&window)) >= 2000, "{name}");
+            control.on_ack(&mut window, &Ack { may_grow: false, ..ack_at(100, 1000) });
+            assert_eq!(window.bytes(), 2000, "{name}");
+        }
+    }
+}

@@ -110,8 +110,7 @@ impl Endpoint {
     pub fn close(&mut self, now: Time) {
         match self.state {
             State::Closed | State::TimeWait => {}
-            State::Listen => self.state = State::Closed,
-            State::SynSent if self.sender.end == 1 => self.shut(),
+            State::Listen | State::SynSent if self.sender.end == 1 => self.shut(),
             _ => {
                 self.sender.fin_queued = true;
                 self.sender.burst = u32::MAX;

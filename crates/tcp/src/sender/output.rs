@@ -129,7 +129,8 @@ impl Sender {
     }
 
     /// Books a SYN, or the SYN-ACK that answers one, as sent. ns-2's sinks have
-    /// no timer: there only the SYN's sender tries again.
+    /// no timer and leave it to the SYN's sender to try again; here they wait so
+    /// long that it does.
     pub(crate) fn sent_syn(&mut self, cx: &mut Context<'_>, answers: bool) {
         if self.max == 0 {
             self.nxt = 1;
@@ -140,10 +141,9 @@ impl Sender {
             cx.stats.retransmissions += 1;
         }
         self.last_sent = cx.now;
+        self.arm_retransmit(cx);
         if answers && cx.config.reduction == crate::config::Reduction::Ns2 {
-            self.deadline = lasthop_units::Time::MAX;
-        } else {
-            self.arm_retransmit(cx);
+            self.deadline = cx.now + self.rto.timeout(&cx.config.rto) * 2;
         }
     }
 

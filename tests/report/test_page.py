@@ -11,7 +11,14 @@ import polars as pl
 import pytest
 
 from lasthop.errors import LasthopError
-from lasthop.report import ReportInput, Variant, path_from_scenario, render_report, write_figure
+from lasthop.report import (
+    ReportInput,
+    Variant,
+    path_from_scenario,
+    published_rows,
+    render_report,
+    write_figure,
+)
 from lasthop.report.diagram import describe_path, draw_path
 from lasthop.report.page import published_sentence, verdict_kind
 
@@ -158,3 +165,22 @@ def test_figure_of_an_unrecorded_cell_names_the_lack(toy: ReportInput, tmp_path:
     pytest.importorskip("matplotlib")
     with pytest.raises(LasthopError, match="neither samples nor packets were recorded"):
         write_figure(replace(toy, traced=()), tmp_path / "f.pdf", seed=9)
+
+
+def test_deviations_and_inputs_do_not_count() -> None:
+    given = {"source": "s", "item": "t", "at": {}, "published": 1.0, "n": 30, "engine": "sim"}
+    rows = published_rows(
+        [
+            {**given, "quantity": "mean_s", "ours": 1.1, "verdict": "agrees"},
+            {**given, "quantity": "std_s", "ours": 9.0, "verdict": "differs"},
+            {**given, "quantity": "mean_s", "ours": 1.0, "verdict": "input"},
+            {**given, "quantity": "mean_s", "ours": None, "verdict": "missing"},
+        ]
+    )
+    assert [row.counts for row in rows] == [True, False, False, False]
+    assert "10\N{NO-BREAK SPACE}%; 1 of 1 number within" in published_sentence(rows)
+
+
+def test_remarks_stand_below_their_table(toy: ReportInput) -> None:
+    html = render_report(replace(toy, remarks={"ciminieri/table-7.13": "The testbed was warmer."}))
+    assert '<p class="note">The testbed was warmer.</p>' in html

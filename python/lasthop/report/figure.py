@@ -143,7 +143,8 @@ def _draw_over_time(figure: Figure, report: ReportInput, key: CellKey, kind: Kin
         unique.values(),
         unique.keys(),
         loc="outside upper center",
-        ncols=min(5, len(unique)),
+        ncols=min(6, len(unique)),
+        columnspacing=1.2,
         handlelength=1.6,
     )
 
@@ -159,9 +160,8 @@ def _draw_sequence(axes: Axes, trace: Trace, flow: int) -> bool:
         axes.vlines(
             shown.again_t, shown.again_low, shown.again_high, color=RED, lw=1.4, label="retransmission"
         )
-    if 0 < len(shown.again_t) <= 200:
-        for x, y in zip(shown.again_t, shown.again_high, strict=True):
-            axes.annotate("R", (x, y), (0, 2), textcoords="offset points", color=RED, fontsize=6, ha="center")
+    for x, y in _letters(shown):
+        axes.annotate("R", (x, y), (0, 2), textcoords="offset points", color=RED, fontsize=6, ha="center")
     if len(shown.drop_t):
         axes.plot(shown.drop_t, shown.drop, "x", color="black", ms=3.5, mew=0.8, label="lost")
     axes.step(shown.ack_t, shown.ack, where="post", color=GREEN, lw=1.0, label="ACK")
@@ -172,6 +172,18 @@ def _draw_sequence(axes: Axes, trace: Trace, flow: int) -> bool:
     axes.set_ylim(0, 1.05 * (reach if top < reach < 1.5 * top else top))
     axes.set_ylabel("sequence number (kB)")
     return True
+
+
+def _letters(shown: traces.Sequence) -> list[tuple[float, float]]:
+    """Where to write an R: at retransmissions, as far apart as the letters are wide."""
+    if not len(shown.again_t):
+        return []
+    room = float(max(shown.data_t.max(initial=0.0), shown.again_t.max())) / 70
+    found: list[tuple[float, float]] = []
+    for x, y in zip(shown.again_t.tolist(), shown.again_high.tolist(), strict=True):
+        if not found or x - found[-1][0] >= room:
+            found.append((x, y))
+    return found
 
 
 def _draw_windows(axes: Axes, trace: Trace, flow: int) -> bool:

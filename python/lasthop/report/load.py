@@ -172,9 +172,15 @@ def published_rows(rows: Iterable[Mapping[str, Any]]) -> list[PublishedRow]:
             n=int(row.get("n") or 0),
             engine=str(row.get("engine") or "sim"),
             verdict=str(row.get("verdict") or ""),
+            counts=_counts(row),
         )
         for row in rows
     ]
+
+
+def _counts(row: Mapping[str, Any]) -> bool:
+    spread = str(row["quantity"]).startswith("std")
+    return not spread and row.get("verdict") not in ("input", "calibration", "missing")
 
 
 def claims(rows: Iterable[Mapping[str, Any]]) -> list[Claim]:

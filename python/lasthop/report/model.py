@@ -109,6 +109,9 @@ class PublishedRow:
     n: int = 0
     engine: str = "sim"
     verdict: str = ""
+    #: Whether it enters the median distance: standard deviations, settings taken
+    #: over and what was calibrated on do not.
+    counts: bool = True
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,8 @@ class ReportInput:
     summary: str = ""
     published: Sequence[PublishedRow] = ()
     claims: Sequence[Claim] = ()
+    #: A remark on a published table, such as why we disagree, by ``source/item``.
+    remarks: Mapping[str, str] = field(default_factory=dict)
     handovers: Sequence[Handover] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     #: What a reader must know before trusting the numbers (rejected runs, limits).

@@ -84,7 +84,7 @@ def view(report: ReportInput) -> View:
         "baseline": report.baseline_name,
         "best": next((s.variant for a in answers for s in a.standings if s.is_best), None),
         "engines": report.engines,
-        "published": [_point(r) for r in report.published if r.ours is not None],
+        "published": [_point(r) for r in report.published if r.ours is not None and r.counts],
     }
     return {
         "title": report.title,
@@ -103,7 +103,7 @@ def view(report: ReportInput) -> View:
         },
         "metrics_table": _metrics_table(report),
         "distributions": data["distributions"],
-        "published": published_view(report.published),
+        "published": published_view(report.published, report.remarks),
         "published_line": published_sentence(report.published),
         "claims": [_claim_view(c.holds) | {"claim": c} for c in report.claims],
         "variants": report.variants,
@@ -298,7 +298,7 @@ def _point(row: PublishedRow) -> View:
     }
 
 
-def published_view(rows: Any) -> list[View]:
+def published_view(rows: Sequence[PublishedRow], remarks: Mapping[str, str]) -> list[View]:
     """The published numbers beside ours, grouped by source and item."""
     groups = []
     for (source, item), members in groupby(rows, key=lambda r: (r.source, r.item)):
@@ -308,6 +308,7 @@ def published_view(rows: Any) -> list[View]:
                 "source": source,
                 "item": item,
                 "line": published_sentence(own),
+                "remark": remarks.get(f"{source}/{item}", ""),
                 "rows": [_published_row(r) for r in own],
             }
         )
@@ -333,9 +334,11 @@ def _published_row(row: PublishedRow) -> View:
     }
 
 
-def published_sentence(rows: Any) -> str:
+def published_sentence(rows: Sequence[PublishedRow]) -> str:
     """How far we are from the published numbers, in one sentence."""
-    errors = sorted(abs(r.ours / r.published - 1) for r in rows if r.ours is not None and r.published)
+    errors = sorted(
+        abs(r.ours / r.published - 1) for r in rows if r.counts and r.ours is not None and r.published
+    )
     if not errors:
         return ""
     half = len(errors) // 2

@@ -109,13 +109,11 @@ fn senders() -> Vec<Mechanism> {
             .filter_map(CongestionConfig::from_name)
             .map(|control| {
                 let (summary, source) = split_source(control.summary());
-                mechanism(
-                    "congestion control",
-                    control.name(),
-                    summary,
-                    source,
-                    "[hosts.NAME]: congestion_control",
-                )
+                let place = "[hosts.NAME]: congestion_control";
+                Mechanism {
+                    parameters: parameters(&tcp::congestion::keys(&control)),
+                    ..mechanism("congestion control", control.name(), summary, source, place)
+                }
             }),
     );
     let lines = |names: &mut dyn Iterator<Item = &'static str>, lines| -> Vec<(&str, &str)> {

@@ -322,3 +322,31 @@ fn a_variants_parameters_given_back_make_the_same_world() {
         }
     }
 }
+
+#[test]
+fn a_congestion_control_takes_its_parameters() {
+    let text = |control: &str| {
+        format!(
+            "duration = \"1 s\"\n[hosts.server]\nsender = \"sack\"\ncongestion_control = {control}\n[hosts.client]\n\
+             [[path]]\ntype = \"wired\"\nname = \"wire\"\n[[workloads]]\ntype = \"bulk\"\n"
+        )
+    };
+    let control = |control: &str| {
+        let plan = load(&text(control), "x.toml", &LoadOptions::default());
+        plan.unwrap_or_else(|errors| panic!("{errors}")).variants[0]
+            .world
+            .hosts[0]
+            .tcp
+            .congestion
+    };
+    assert_eq!(control("\"cubic\""), lasthop_tcp::CongestionConfig::cubic());
+    let lasthop_tcp::CongestionConfig::Cubic(cubic) =
+        control("{ type = \"cubic\", beta = 0.8, hystart = false }")
+    else {
+        panic!("CUBIC")
+    };
+    assert_eq!(
+        (cubic.beta_permille, cubic.c_permille, cubic.hystart),
+        (800, 400, false)
+    );
+}

@@ -78,6 +78,15 @@ fn the_catalogue_lists_every_mechanism_of_the_other_crates() {
     for standard in lasthop_path::Standard::names() {
         assert!(has("Wi-Fi standard", &format!("802.11{standard}")));
     }
+    let cubic = all
+        .iter()
+        .find(|m| m.kind == "congestion control" && m.name == "cubic");
+    assert!(cubic.is_some_and(|cubic| {
+        cubic
+            .parameters
+            .iter()
+            .any(|p| p.name == "beta" && p.default == "0.7")
+    }));
     for mechanism in &all {
         assert!(
             !mechanism.summary.is_empty() && !mechanism.place.is_empty(),

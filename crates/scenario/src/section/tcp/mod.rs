@@ -1,5 +1,6 @@
 //! Every setting of a host's TCP by key.
 
+pub(crate) mod congestion;
 mod names;
 mod receiver;
 mod recovery;

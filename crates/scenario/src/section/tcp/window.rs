@@ -1,31 +1,20 @@
 //! Congestion window.
 
-use lasthop_tcp::{AckCounting, CongestionConfig, IdleRestart, InitialSsthresh};
+use lasthop_tcp::{AckCounting, IdleRestart, InitialSsthresh};
 
+use super::congestion;
 use super::names::{self, described};
 use super::{Setting, flag, named, segments, setting};
-use crate::kind::{Kind, Name, word};
+use crate::kind::{Kind, word};
 
 pub(super) fn settings() -> Vec<Setting> {
-    let congestion_controls = CongestionConfig::names()
-        .map(|name| Name {
-            name,
-            help: CongestionConfig::from_name(name).map_or("", |c| c.summary()),
-        })
-        .collect();
     vec![
         setting(
             "congestion_control",
-            Kind::Choice {
-                what: "congestion control",
-                names: congestion_controls,
-            },
-            "How the congestion window grows and what it comes down to, whatever the recovery.",
-            |config, value| {
-                if let Some(choice) = value.name().and_then(CongestionConfig::from_name) {
-                    config.congestion = choice;
-                }
-            },
+            congestion::kind(),
+            "How the congestion window grows and what it comes down to, whatever the recovery: a name, \
+             or a table with its parameters.",
+            congestion::apply,
         ),
         setting(
             "initial_window",

@@ -20,16 +20,26 @@ typedef struct {
 	struct net *net;
 } possible_net_t;
 
+typedef struct {
+	__s64 counter;
+} atomic64_t;
+
 struct sock_common {
 	__be16 skc_dport;
 	__u16 skc_num;
 	unsigned short skc_family;
+	volatile unsigned char skc_state;
 	possible_net_t skc_net;
+	atomic64_t skc_cookie;
 };
 
 struct sock {
 	struct sock_common __sk_common;
 	__u16 sk_protocol;
+};
+
+struct sk_buff {
+	struct sock *sk;
 };
 
 struct inet_sock {
@@ -73,6 +83,13 @@ enum tcp_ca_state {
 	TCP_CA_CWR = 2,
 	TCP_CA_Recovery = 3,
 	TCP_CA_Loss = 4,
+};
+
+enum {
+	TCP_FIN_WAIT1 = 4,
+	TCP_CLOSE_WAIT = 8,
+	TCP_LAST_ACK = 9,
+	TCP_CLOSING = 11,
 };
 
 #define IPPROTO_TCP 6

@@ -3,18 +3,15 @@
  * retransmission and change of state, into a ring buffer.
  *
  * tp_btf tracepoints need neither tracefs nor kprobes. tcp_probe fires before
- * the segment is processed, and only in ESTABLISHED: a sender that has sent its
- * FIN is no longer seen there. */
+ * the segment is processed, and only in ESTABLISHED: a sender whose application
+ * has closed, with most of a file still to send, is no longer seen there. From
+ * then on it is watched where its segments leave. */
 #include "lasthop.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_tracing.h>
 #include "kernel_types.h"
 #include "tcp_trace.h"
-
-#define AF_INET 2
-#define AF_INET6 10
-#define TCP_ESTABLISHED 1
 
 /* One variable: the loader writes it at the start of .rodata. */
 const volatile struct {
@@ -37,22 +34,16 @@ struct {
 	__type(value, __u8);
 } namespaces SEC(".maps");
 
-/* Not taken from the socket's state field: the state tracepoint fires before
- * it changes. */
-static __always_inline void record(const struct sock *sk, __u32 kind, __u32 value)
+static __always_inline void record(const struct tcp_sock *tp, __u64 cookie, __u32 kind, __u32 value)
 {
-	const struct sock_common *common = &sk->__sk_common;
+	const struct sock_common *common = &tp->inet_conn.icsk_inet.sk.__sk_common;
 	__u32 netns = common->skc_net.net->ns.inum;
 	__u16 local = common->skc_num, remote = bpf_ntohs(common->skc_dport);
 	struct sample *sample;
-	struct tcp_sock *tp;
 
 	if (only.port && local != only.port && remote != only.port)
 		return;
 	if (only.namespaces && !bpf_map_lookup_elem(&namespaces, &netns))
-		return;
-	tp = (void *)bpf_skc_to_tcp_sock((void *)sk);
-	if (!tp)
 		return;
 	sample = bpf_ringbuf_reserve(&samples, sizeof(*sample), 0);
 	if (!sample) {
@@ -60,7 +51,7 @@ static __always_inline void record(const struct sock *sk, __u32 kind, __u32 valu
 		return;
 	}
 	sample->time_ns = bpf_ktime_get_ns();
-	sample->socket = bpf_get_socket_cookie((void *)sk);
+	sample->socket = cookie;
 	sample->netns = netns;
 	sample->kind = kind;
 	sample->value = kind == SAMPLE_RETRANSMIT ? tp->total_retrans : value;
@@ -83,31 +74,65 @@ static __always_inline void record(const struct sock *sk, __u32 kind, __u32 valu
 	bpf_ringbuf_submit(sample, 0);
 }
 
+/* For sockets the verifier knows to be valid. */
+static __always_inline void record_socket(const struct sock *sk, __u32 kind, __u32 value)
+{
+	const struct tcp_sock *tp = (void *)bpf_skc_to_tcp_sock((void *)sk);
+
+	/* Null when it is no full TCP socket. */
+	if (tp)
+		record(tp, bpf_get_socket_cookie((void *)sk), kind, value);
+}
+
 SEC("tp_btf/tcp_probe")
 int BPF_PROG(trace_segment, struct sock *sk)
 {
-	record(sk, SAMPLE_SEGMENT, 0);
+	record_socket(sk, SAMPLE_SEGMENT, 0);
 	return 0;
 }
 
 SEC("tp_btf/tcp_retransmit_skb")
 int BPF_PROG(trace_retransmit, const struct sock *sk)
 {
-	record(sk, SAMPLE_RETRANSMIT, 0);
+	record_socket(sk, SAMPLE_RETRANSMIT, 0);
 	return 0;
 }
 
 SEC("tp_btf/inet_sock_set_state")
 int BPF_PROG(trace_state, const struct sock *sk, int old, int new)
 {
-	if (sk->sk_protocol == IPPROTO_TCP)
-		record(sk, SAMPLE_STATE, new);
+	record_socket(sk, SAMPLE_STATE, new);
 	return 0;
 }
 
 SEC("tp_btf/tcp_cong_state_set")
 int BPF_PROG(trace_congestion, struct sock *sk, __u8 state)
 {
-	record(sk, SAMPLE_CONGESTION, state);
+	record_socket(sk, SAMPLE_CONGESTION, state);
+	return 0;
+}
+
+SEC("tp_btf/net_dev_queue")
+int BPF_PROG(trace_sent, struct sk_buff *skb)
+{
+	const struct sock *sk = skb->sk;
+	const struct tcp_sock *tp;
+	__u64 cookie;
+
+	if (!sk || sk->sk_protocol != IPPROTO_TCP)
+		return 0;
+	switch (sk->__sk_common.skc_state) {
+	case TCP_FIN_WAIT1:
+	case TCP_CLOSE_WAIT:
+	case TCP_LAST_ACK:
+	case TCP_CLOSING:
+		/* Full sockets, but the helper that says so takes no pointer found
+		 * in a packet. */
+		tp = bpf_core_cast(sk, struct tcp_sock);
+		cookie = tp->inet_conn.icsk_inet.sk.__sk_common.skc_cookie.counter;
+		/* One that no earlier sample named would have no beginning. */
+		if (cookie)
+			record(tp, cookie, SAMPLE_SENT, 0);
+	}
 	return 0;
 }

@@ -9,6 +9,7 @@ enum sample_kind {
 	SAMPLE_RETRANSMIT = 1,	/* value: total retransmissions so far */
 	SAMPLE_STATE = 2,	/* value: the new TCP state */
 	SAMPLE_CONGESTION = 3,	/* value: the new congestion state */
+	SAMPLE_SENT = 4,	/* a segment leaves in a state in which SAMPLE_SEGMENT is silent */
 };
 
 struct sample {

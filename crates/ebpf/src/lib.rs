@@ -27,3 +27,12 @@ pub use object::{ProgramCost, verified_instructions};
 pub use per_ack::{Growth, PerAck};
 pub use probe::{Feature, probe};
 pub use trace::{Filter, Sample, SampleKind, Trace};
+
+/// Handles move between threads: an engine makes them on one and holds them on
+/// another.
+const _: () = {
+    const fn moves<T: Send>() {}
+    moves::<Divack>();
+    moves::<PerAck>();
+    moves::<Trace>();
+};

@@ -20,11 +20,12 @@ const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 const TCP_ESTABLISHED: u32 = 1;
 const TCP_CLOSE: u32 = 7;
 
-const PROGRAMS: [&str; 4] = [
+const PROGRAMS: [&str; 5] = [
     "trace_segment",
     "trace_retransmit",
     "trace_state",
     "trace_congestion",
+    "trace_sent",
 ];
 
 /// Which sockets are watched.
@@ -52,8 +53,7 @@ impl Default for Filter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleKind {
     /// A segment arrived. The values are those it found: what the segment
-    /// before it left behind. Only in state ESTABLISHED: a sender that has sent
-    /// its FIN yields no more of these.
+    /// before it left behind. Only in state ESTABLISHED; see [`SampleKind::Sent`].
     Segment,
     /// A segment was retransmitted, with the retransmissions of the connection
     /// so far.
@@ -64,6 +64,11 @@ pub enum SampleKind {
     /// The congestion state changes to this one: 0 Open, 1 Disorder, 2 CWR,
     /// 3 Recovery, 4 Loss.
     Congestion(u32),
+    /// A segment leaves after one of the ends has closed (FIN-WAIT-1, CLOSE-WAIT,
+    /// LAST-ACK, CLOSING): a server often closes with most of a file still in
+    /// its send buffer, and arriving segments are not seen from then on. The
+    /// values are those after the last ACK.
+    Sent,
 }
 
 /// A socket's state at one moment.
@@ -269,6 +274,7 @@ impl Streams {
             1 => SampleKind::Retransmit(value),
             2 => SampleKind::State(value),
             3 => SampleKind::Congestion(value),
+            4 => SampleKind::Sent,
             _ => SampleKind::Segment,
         };
         let snd_una_bytes = self.offset(socket, kind, una);
@@ -296,7 +302,7 @@ impl Streams {
     }
 
     fn offset(&mut self, socket: u64, kind: SampleKind, una: u32) -> u64 {
-        match kind {
+        let stream = match kind {
             // Both ends are past their SYN here.
             SampleKind::State(TCP_ESTABLISHED) => {
                 self.by_socket.insert(socket, Stream { una, una_bytes: 0 });
@@ -308,12 +314,16 @@ impl Streams {
                     .remove(&socket)
                     .map_or(0, |stream| stream.una_bytes);
             }
-            _ => {}
-        }
-        let stream = self
-            .by_socket
-            .entry(socket)
-            .or_insert(Stream { una, una_bytes: 0 });
+            // The other states may come before the numbers mean anything.
+            SampleKind::State(_) => match self.by_socket.get_mut(&socket) {
+                Some(stream) => stream,
+                None => return 0,
+            },
+            _ => self
+                .by_socket
+                .entry(socket)
+                .or_insert(Stream { una, una_bytes: 0 }),
+        };
         let advance = una.wrapping_sub(stream.una).cast_signed();
         stream.una_bytes = stream.una_bytes.saturating_add_signed(advance.into());
         stream.una = una;

@@ -78,6 +78,40 @@ fn every_segment_yields_the_state_it_found() {
 }
 
 #[test]
+fn a_sender_is_watched_on_after_its_application_closed() {
+    if support::skipped("a_sender_is_watched_on_after_its_application_closed") {
+        return;
+    }
+    let server = Server::new();
+    let mut trace = watch(&server);
+    let mut connection = server.connect(40_000, "reno");
+    connection.write(100_000);
+    connection.finish();
+    // Two segments per ACK once the first round is sent; an ACK of what was not
+    // sent would be ignored.
+    connection.await_data(10 * MSS);
+    for segment in 1..=10 {
+        connection.ack(segment * MSS);
+    }
+    connection.await_data(20 * MSS);
+    let samples = samples(&mut trace);
+    let sent: Vec<&Sample> = samples
+        .iter()
+        .filter(|sample| sample.kind == SampleKind::Sent)
+        .collect();
+    assert!(sent.len() >= 3, "segments left: {samples:#?}");
+    for sample in &sent {
+        let acked = sample.snd_una_bytes / u64::from(MSS);
+        assert_eq!(u64::from(sample.cwnd_segments), 10 + acked, "slow start goes on");
+    }
+    assert!(sent.is_sorted_by_key(|sample| sample.snd_una_bytes), "in order");
+    assert!(
+        samples.iter().any(|sample| sample.kind == SampleKind::State(4)),
+        "FIN-WAIT-1"
+    );
+}
+
+#[test]
 fn losses_show_as_retransmission_and_congestion_state() {
     if support::skipped("losses_show_as_retransmission_and_congestion_state") {
         return;

@@ -109,6 +109,12 @@ impl Connection<'_> {
             .expect("write");
     }
 
+    /// The server's application closes its side.
+    pub fn finish(&self) {
+        let stream = self.stream.as_ref().expect("connected");
+        stream.shutdown(std::net::Shutdown::Write).expect("shutdown");
+    }
+
     /// Waits until the server has sent up to this offset.
     pub fn await_data(&self, up_to: u32) {
         self.receive(|segment| segment.seq.add(segment.payload_bytes).since(self.next.add(up_to)) >= 0);

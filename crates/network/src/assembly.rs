@@ -8,7 +8,7 @@ use lasthop_scenario::spec::{ElementKind, Place, Scope, Side, World};
 use lasthop_units::{Direction, Time};
 use thiserror::Error;
 
-use crate::hops::{Hop, Layout, chains, lay_out};
+use crate::hops::{Hop, Layout, lay_out, steps};
 use crate::network::{AgentSeat, Network, Routed, Sources};
 use crate::queue::{Alarms, EventQueue, MAX_SOURCES};
 use crate::ring::Ring;
@@ -106,25 +106,31 @@ impl<P: Routed + 'static> Network<P> {
         if needed > MAX_SOURCES {
             return Err(AssemblyError::TooLarge { needed, allowed: MAX_SOURCES });
         }
-        let (links, link_hop) = build_links(world, &layout, count, seed);
-        let chained = chains(&layout.hops, count, |link| links[link as usize].can_reorder());
-        let wifi_hop = layout.hops.iter().position(|hop| matches!(hop, Hop::Wifi { .. })).unwrap_or(0);
+        let (links, link_next) = build_links(world, &layout, count, seed);
+        let steps = Direction::BOTH.map(|direction| {
+            steps(&layout.hops, direction, count, |link| links[link as usize].can_reorder())
+        });
+        let wifi = layout.hops.iter().position(|hop| matches!(hop, Hop::Wifi { .. })).unwrap_or(0);
+        let wifi_element = match layout.hops.get(wifi) {
+            Some(Hop::Wifi { element }) => *element,
+            _ => 0,
+        };
         let rings = (0..links.len()).map(|_| Ring::default()).collect();
         let agents = seat_agents(world, &layout);
         let mut network = Self {
-            chained,
+            after_wifi: [wifi + 1, layout.hops.len() - wifi.min(layout.hops.len())],
+            wifi_element,
+            steps,
             rings,
             links,
-            link_hop,
+            link_next,
             medium: build_medium(world, seed),
-            wifi_hop,
             agent_alarms: Alarms::new(sources.agents, agents.len()),
             medium_alarm: Alarms::new(sources.medium, 1),
             driver_alarms: Alarms::new(sources.alarms, alarms),
             agents,
             radio_changes: radio_changes(world),
             next_radio_change: 0,
-            hops: layout.hops,
             acks_created: vec![0; routes.len()],
             routes,
             queue: EventQueue::default(),
@@ -146,12 +152,16 @@ fn build_links(
     seed: u64,
 ) -> (Vec<Link>, Vec<(u32, Direction)>) {
     let mut links = Vec::with_capacity(layout.links as usize);
-    let mut link_hop = Vec::with_capacity(layout.links as usize);
-    for (hop, kind) in layout.hops.iter().enumerate() {
+    let mut link_next = Vec::with_capacity(layout.links as usize);
+    for (position, kind) in layout.hops.iter().enumerate() {
         let Hop::Wire { element, .. } = kind else { continue };
         let element = &world.path[*element];
         let ElementKind::Wired(config) = &element.kind else { continue };
         for direction in Direction::BOTH {
+            let next = match direction {
+                Direction::Downlink => position + 1,
+                Direction::Uplink => layout.hops.len() - position,
+            };
             let link = match direction {
                 Direction::Downlink => &config.downlink,
                 Direction::Uplink => &config.uplink,
@@ -163,11 +173,11 @@ fn build_links(
                     Scope::PerFlow => format!("{}/{instance}/{}", element.name, direction.name()),
                 };
                 links.push(Link::new(link, seed, &purpose));
-                link_hop.push((hop as u32, direction));
+                link_next.push((next as u32, direction));
             }
         }
     }
-    (links, link_hop)
+    (links, link_next)
 }
 
 fn build_medium<P>(world: &World, seed: u64) -> Option<Medium<P>> {
@@ -181,11 +191,11 @@ fn build_medium<P>(world: &World, seed: u64) -> Option<Medium<P>> {
 
 fn seat_agents<P: Routed + 'static>(world: &World, layout: &Layout) -> Vec<AgentSeat<P>> {
     let mut seats = Vec::new();
-    for (hop, kind) in layout.hops.iter().enumerate() {
+    for (position, kind) in layout.hops.iter().enumerate() {
         let Hop::Agent { listed, .. } = kind else { continue };
         let listed = &world.agents[*listed];
         let mut seat = |station| {
-            seats.push(AgentSeat { agent: listed.agent.build(), hop, station });
+            seats.push(AgentSeat { agent: listed.agent.build(), position, station });
         };
         match listed.place {
             Place::Before(_) => seat(None),

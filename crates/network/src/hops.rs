@@ -4,8 +4,8 @@ use lasthop_scenario::spec::{Element, ElementKind, Place, Scope, Side, World};
 use lasthop_units::Direction;
 
 /// One step of a journey. The list runs from the server's side to the client's;
-/// uplink packets walk it backwards.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// uplink packets meet the same steps in reverse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hop {
     /// A wire: link numbers of its first route, per direction, and how far apart
     /// those of neighbouring routes are (0 when shared).
@@ -14,6 +14,18 @@ pub(crate) enum Hop {
     Wifi { element: usize },
     /// An agent: the numbers of its instances begin at `first_instance`.
     Agent { listed: usize, first_instance: u32, at_host: Option<usize> },
+}
+
+/// A hop as one direction meets it; the lists of both directions run in the
+/// order of travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A wire, and whether the next step may be evaluated along with it.
+    Wire { link: u32, stride: u32, chained: bool, element: u32 },
+    /// The Wi-Fi medium.
+    Wifi { element: u32 },
+    /// An agent.
+    Agent { first_instance: u32, at_host: Option<u32> },
 }
 
 /// How many links, agents and hops a world needs.
@@ -71,21 +83,34 @@ pub(crate) fn lay_out(world: &World, routes: u32) -> Layout {
     layout
 }
 
-/// Which links hand their packets to a link that no other link feeds, so that
-/// both can be passed in one evaluation. `[hop][direction]`.
-pub(crate) fn chains(hops: &[Hop], routes: u32, reorders: impl Fn(u32) -> bool) -> Vec<[bool; 2]> {
-    let chained = |hop: usize, direction: Direction| {
-        let next = match direction {
-            Direction::Downlink => hops.get(hop + 1),
-            Direction::Uplink => hop.checked_sub(1).and_then(|previous| hops.get(previous)),
-        };
-        let (Hop::Wire { first_link, stride, .. }, Some(Hop::Wire { stride: next_stride, .. })) =
-            (&hops[hop], next)
-        else {
-            return false;
-        };
-        let only_feeder = routes == 1 || *stride == 0 || *next_stride == 1;
-        only_feeder && !reorders(first_link[direction.index()])
+/// The steps of a journey in `direction`. A wire is chained to the next step
+/// when that is a wire no other wire feeds: its queue then sees the same
+/// packets at the same times, whether they are handed on now or when they arrive.
+pub(crate) fn steps(
+    hops: &[Hop],
+    direction: Direction,
+    routes: u32,
+    reorders: impl Fn(u32) -> bool,
+) -> Vec<Step> {
+    let travelled: Vec<Hop> = match direction {
+        Direction::Downlink => hops.to_vec(),
+        Direction::Uplink => hops.iter().rev().copied().collect(),
     };
-    (0..hops.len()).map(|hop| Direction::BOTH.map(|direction| chained(hop, direction))).collect()
+    let step = |(index, hop): (usize, &Hop)| match *hop {
+        Hop::Wifi { element } => Step::Wifi { element: element as u32 },
+        Hop::Agent { first_instance, at_host, .. } => {
+            Step::Agent { first_instance, at_host: at_host.map(|group| group as u32) }
+        }
+        Hop::Wire { element, first_link, stride } => {
+            let link = first_link[direction.index()];
+            let chained = match travelled.get(index + 1) {
+                Some(Hop::Wire { stride: next_stride, .. }) => {
+                    (routes == 1 || stride == 0 || *next_stride == 1) && !reorders(link)
+                }
+                _ => false,
+            };
+            Step::Wire { link, stride, chained, element: element as u32 }
+        }
+    };
+    travelled.iter().enumerate().map(step).collect()
 }

@@ -8,7 +8,7 @@ use lasthop_units::{Direction, Time};
 
 use crate::Observer;
 use crate::assembly::{RadioChange, Route};
-use crate::hops::Hop;
+use crate::hops::Step;
 use crate::queue::{Alarms, EventQueue, Source};
 use crate::ring::{Ring, Travelling};
 
@@ -67,7 +67,8 @@ pub(crate) struct OnAir<P> {
 /// The agents and who listens to which radio.
 pub(crate) struct AgentSeat<P> {
     pub(crate) agent: Box<dyn Agent<P>>,
-    pub(crate) hop: usize,
+    /// Its position in the downlink steps.
+    pub(crate) position: usize,
     /// Station whose radio it hears of; `None` hears of all.
     pub(crate) station: Option<u32>,
 }
@@ -84,15 +85,17 @@ pub(crate) struct Sources {
 
 /// The assembled path. See the crate's documentation.
 pub struct Network<P: Routed> {
-    pub(crate) hops: Vec<Hop>,
-    pub(crate) chained: Vec<[bool; 2]>,
+    /// What packets of each direction meet, in the order of travel.
+    pub(crate) steps: [Vec<Step>; 2],
     pub(crate) routes: Vec<Route>,
     pub(crate) links: Vec<Link>,
-    /// Where each link's packets go on: its hop, its direction, its element.
-    pub(crate) link_hop: Vec<(u32, Direction)>,
+    /// Where each link's packets go on: the step after it, and their direction.
+    pub(crate) link_next: Vec<(u32, Direction)>,
     pub(crate) rings: Vec<Ring<P>>,
     pub(crate) medium: Option<Medium<OnAir<P>>>,
-    pub(crate) wifi_hop: usize,
+    /// The step after the medium, per direction.
+    pub(crate) after_wifi: [usize; 2],
+    pub(crate) wifi_element: usize,
     pub(crate) agents: Vec<AgentSeat<P>>,
     pub(crate) radio_changes: Vec<RadioChange>,
     pub(crate) next_radio_change: usize,
@@ -114,11 +117,7 @@ impl<P: Routed> Network<P> {
     /// uplink packets at the client's.
     #[inline]
     pub fn inject(&mut self, now: Time, direction: Direction, packet: P, observer: &mut impl Observer<P>) {
-        let first = match direction {
-            Direction::Downlink => 0,
-            Direction::Uplink => self.hops.len().wrapping_sub(1),
-        };
-        self.carry(now, direction, first, packet, observer);
+        self.carry(now, direction, 0, packet, observer);
     }
 
     /// Sets the driver's alarm `index` to come up at `deadline` or before; alarms
@@ -194,54 +193,47 @@ impl<P: Routed> Network<P> {
             Some((at, number)) => self.queue.replace(at, number, source),
             None => self.queue.pop(),
         }
-        let (hop, direction) = self.link_hop[link];
-        let next = step(hop as usize, direction);
-        if next >= self.hops.len() {
+        let (next, direction) = self.link_next[link];
+        if next as usize >= self.steps[0].len() {
             return Some(Event::Delivered { at: now, direction, packet: travelling.packet });
         }
-        self.carry(now, direction, next, travelling.packet, observer);
+        self.carry(now, direction, next as usize, travelling.packet, observer);
         None
     }
 
-    /// Takes a packet from hop to hop until it has to wait or has arrived.
-    /// Hop numbers below the first hop have wrapped around and count as arrival.
+    /// Takes a packet from step to step until it has to wait or has arrived.
+    #[inline]
     fn carry(
         &mut self,
         mut now: Time,
         direction: Direction,
-        mut hop: usize,
+        first: usize,
         packet: P,
         observer: &mut impl Observer<P>,
     ) {
-        while let Some(kind) = self.hops.get(hop) {
-            match *kind {
-                Hop::Wire { element, first_link, stride } => {
-                    let link = (first_link[direction.index()] + stride * packet.route()) as usize;
-                    let info = PacketInfo { wire_bytes: packet.wire_bytes(), is_data: packet.is_data() };
+        let info = PacketInfo { wire_bytes: packet.wire_bytes(), is_data: packet.is_data() };
+        let route = packet.route();
+        let mut index = first;
+        while let Some(step) = self.steps[direction.index()].get(index) {
+            match *step {
+                Step::Wire { link, stride, chained, element } => {
+                    let link = (link + stride * route) as usize;
                     match self.links[link].transit(now, info) {
+                        Ok(at) if chained => now = at,
+                        Ok(at) => return self.travel(link, at, packet),
                         Err(reason) => {
-                            observer.dropped(now, element, direction, reason, &packet);
-                            return;
-                        }
-                        Ok(at) if self.chained[hop][direction.index()] => now = at,
-                        Ok(at) => {
-                            self.travel(link, at, packet);
-                            return;
+                            return observer.dropped(now, element as usize, direction, reason, &packet);
                         }
                     }
                 }
-                Hop::Wifi { element } => {
-                    self.enqueue(now, element, direction, packet, observer);
-                    return;
-                }
-                Hop::Agent { first_instance, at_host, .. } => {
-                    if let Some(instance) = self.instance(packet.route(), first_instance, at_host) {
-                        self.meet_agent(now, instance, direction, packet, observer);
-                        return;
+                Step::Wifi { .. } => return self.enqueue(now, direction, packet, observer),
+                Step::Agent { first_instance, at_host } => {
+                    if let Some(instance) = self.instance(route, first_instance, at_host) {
+                        return self.meet_agent(now, instance, direction, packet, observer);
                     }
                 }
             }
-            hop = step(hop, direction);
+            index += 1;
         }
         self.pending.push_back(Event::Delivered { at: now, direction, packet });
     }
@@ -254,9 +246,9 @@ impl<P: Routed> Network<P> {
         }
     }
 
-    fn instance(&self, route: u32, first_instance: u32, at_host: Option<usize>) -> Option<usize> {
+    fn instance(&self, route: u32, first_instance: u32, at_host: Option<u32>) -> Option<usize> {
         let route = &self.routes[route as usize];
-        let offset = match at_host {
+        let offset = match at_host.map(|group| group as usize) {
             None => 0,
             Some(group) if group == route.client_group => route.client_in_group,
             Some(group) if group == route.server_group => route.server_in_group,
@@ -281,19 +273,23 @@ impl<P: Routed> Network<P> {
 
     /// Sends on what an agent let go of, and re-arms its timer.
     fn empty(&mut self, now: Time, instance: usize, mut outbox: Outbox<P>, observer: &mut impl Observer<P>) {
-        let hop = self.agents[instance].hop;
+        let position = self.agents[instance].position;
         for note in outbox.notes.drain(..) {
             observer.noted(now, note);
         }
         for packet in outbox.dropped.drain(..) {
-            let element = self.element_near(hop);
+            let element = self.element_near(position);
             observer.dropped(now, element, Direction::Downlink, lasthop_path::DropReason::Agent, &packet);
         }
         let mut packets = std::mem::take(&mut outbox.packets);
         self.outbox = outbox;
         for (direction, packet) in packets.drain(..) {
             self.count_ack(&packet, 1);
-            self.carry(now, direction, step(hop, direction), packet, observer);
+            let next = match direction {
+                Direction::Downlink => position + 1,
+                Direction::Uplink => self.steps[1].len() - position,
+            };
+            self.carry(now, direction, next, packet, observer);
         }
         self.outbox.packets = packets;
         if let Some(deadline) = self.agents[instance].agent.next_deadline() {
@@ -307,15 +303,15 @@ impl<P: Routed> Network<P> {
         }
     }
 
-    fn element_near(&self, hop: usize) -> usize {
-        let elements = self.hops[hop..].iter().chain(self.hops[..hop].iter().rev());
-        elements
-            .filter_map(|hop| match hop {
-                Hop::Wire { element, .. } | Hop::Wifi { element } => Some(*element),
-                Hop::Agent { .. } => None,
-            })
-            .next()
-            .unwrap_or(0)
+    /// The path element next to a position, for the record.
+    fn element_near(&self, position: usize) -> usize {
+        let steps = &self.steps[0];
+        let elements = steps[position..].iter().chain(steps[..position].iter().rev());
+        let element = |step: &Step| match step {
+            Step::Wire { element, .. } | Step::Wifi { element } => Some(*element as usize),
+            Step::Agent { .. } => None,
+        };
+        elements.filter_map(element).next().unwrap_or(0)
     }
 
     fn agent_event(&mut self, instance: usize, now: Time, observer: &mut impl Observer<P>) {
@@ -337,7 +333,6 @@ impl<P: Routed> Network<P> {
     fn enqueue(
         &mut self,
         now: Time,
-        element: usize,
         direction: Direction,
         packet: P,
         observer: &mut impl Observer<P>,
@@ -356,7 +351,7 @@ impl<P: Routed> Network<P> {
                 self.medium_alarm.arm(&mut self.queue, 0, deadline);
             }
             Err((reason, on_air)) => {
-                observer.dropped(now, element, direction, reason, &on_air.packet);
+                observer.dropped(now, self.wifi_element, direction, reason, &on_air.packet);
             }
         }
     }
@@ -390,14 +385,15 @@ impl<P: Routed> Network<P> {
         mut events: Vec<MediumEvent<OnAir<P>>>,
         observer: &mut impl Observer<P>,
     ) {
-        let Hop::Wifi { element } = self.hops[self.wifi_hop] else { return };
+        let element = self.wifi_element;
         for event in events.drain(..) {
             match event {
                 MediumEvent::Attempt(attempt) => observer.attempt(now, &attempt),
                 MediumEvent::Delivered { packet: on_air, .. } => {
                     let OnAir { direction, packet } = on_air;
                     let route = packet.route();
-                    self.carry(now, direction, step(self.wifi_hop, direction), packet, observer);
+                    let next = self.after_wifi[direction.index()];
+                    self.carry(now, direction, next, packet, observer);
                     self.departed(now, direction, route);
                 }
                 MediumEvent::Dropped { packet: on_air, reason, .. } => {
@@ -493,14 +489,5 @@ impl<P: Routed> Network<P> {
     /// Packets travelling on wires at the moment.
     pub fn travelling(&self) -> usize {
         self.rings.iter().map(Ring::len).sum()
-    }
-}
-
-/// The hop after `hop`; below the first it wraps to a number no hop has.
-#[inline]
-const fn step(hop: usize, direction: Direction) -> usize {
-    match direction {
-        Direction::Downlink => hop + 1,
-        Direction::Uplink => hop.wrapping_sub(1),
     }
 }

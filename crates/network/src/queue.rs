@@ -103,22 +103,28 @@ impl EventQueue {
         let mut index = 0;
         loop {
             let first = index * ARITY + 1;
-            let Some(children) = heap.get(first..heap.len().min(first + ARITY)) else { break };
-            let mut least = 0;
-            for child in 1..children.len() {
-                if children[child] < children[least] {
-                    least = child;
-                }
-            }
-            if children.is_empty() || children[least] >= key {
+            let Some(children) = heap.get(first..) else { break };
+            let (offset, least) = match children {
+                [] => break,
+                [a, b, c, d, ..] => earlier(earlier((0, *a), (1, *b)), earlier((2, *c), (3, *d))),
+                [a, b, c] => earlier(earlier((0, *a), (1, *b)), (2, *c)),
+                [a, b] => earlier((0, *a), (1, *b)),
+                [a] => (0, *a),
+            };
+            if least >= key {
                 break;
             }
-            let least = first + least;
-            heap[index] = heap[least];
-            index = least;
+            heap[index] = least;
+            index = first + offset;
         }
         heap[index] = key;
     }
+}
+
+/// The one with the smaller key.
+#[inline]
+fn earlier(one: (usize, Key), other: (usize, Key)) -> (usize, Key) {
+    if other.1 < one.1 { other } else { one }
 }
 
 /// Deadlines that move: each source has at most one live entry, re-armed lazily.

@@ -4,7 +4,7 @@ use lasthop_units::{BitRate, Span, Stream, Time};
 
 use crate::errors::ErrorState;
 use crate::queue::Queue;
-use crate::{DropReason, Jitter, LinkConfig, PacketInfo};
+use crate::{DropReason, Jitter, LinkConfig, PacketInfo, QueueLimit};
 
 /// One direction of a wire: a FIFO with a rate, then a delay, then the errors.
 ///
@@ -38,6 +38,8 @@ pub struct Link {
     queue: Queue,
     errors: Vec<ErrorState>,
     jitter: Option<Box<Varying>>,
+    /// A rate, a fixed delay and nothing else: the common case of an access link.
+    plain: bool,
 }
 
 /// A varying delay.
@@ -55,6 +57,10 @@ impl Link {
     pub fn new(config: &LinkConfig, seed: u64, purpose: &str) -> Self {
         let errors = config.errors.iter().enumerate();
         Self {
+            plain: config.rate.is_some()
+                && config.queue == QueueLimit::Unlimited
+                && config.errors.is_empty()
+                && config.jitter == Jitter::None,
             rate: config.rate,
             delay: config.delay,
             idle_at: Time::ZERO,
@@ -82,6 +88,10 @@ impl Link {
     /// used queue and wire all the same.
     #[inline]
     pub fn transit(&mut self, now: Time, packet: PacketInfo) -> Result<Time, DropReason> {
+        if self.plain && self.cached.0 == packet.wire_bytes {
+            self.idle_at = self.idle_at.max(now) + self.cached.1;
+            return Ok(self.idle_at + self.delay);
+        }
         let departure = self.enqueue(now, packet.wire_bytes);
         if self.errors.is_empty() && self.jitter.is_none() {
             return departure.map(|departure| departure + self.delay);

@@ -98,12 +98,16 @@ impl Simulation {
                 Event::Alarm { at, index } => self.alarm(at, index),
                 Event::Departed { at, direction, route } => self.departed(at, direction, route),
             }
-            // Looking at every flow after every event would cost their product.
-            let look = self.events.is_multiple_of(self.flows.len() as u64);
-            if self.unfinished == 0 && look && self.flows.iter().all(at_rest) {
+            if self.unfinished == 0 && self.all_at_rest() {
                 break;
             }
         }
+    }
+
+    /// Whether nothing of interest can follow. Looking at every flow after every
+    /// event would cost their product, so it looks once in as many events.
+    fn all_at_rest(&self) -> bool {
+        self.events.is_multiple_of(self.flows.len() as u64) && self.flows.iter().all(at_rest)
     }
 
     fn delivered(&mut self, now: Time, direction: Direction, packet: &SimPacket) {
@@ -113,20 +117,21 @@ impl Simulation {
         match &mut flow.transport {
             Transport::Datagrams(datagrams) => {
                 datagrams.received += 1;
-                datagrams.received_bytes += u64::from(packet.segment.payload_bytes);
+                datagrams.received_bytes += u64::from(packet.payload_bytes());
             }
             Transport::Tcp(tcp) => {
                 // A packet travelling downlink reaches the end that sends uplink.
                 let end = direction.reverse();
                 let endpoint = &mut tcp.ends[end.index()];
+                let segment = packet.segment();
                 if end == flow.direction {
                     let before = endpoint.stats().fast_retransmits;
-                    endpoint.on_segment(now, &packet.segment);
+                    endpoint.on_segment(now, &segment);
                     if endpoint.stats().fast_retransmits > before {
                         self.recorder.event(now, index as i64, "fast-retransmit", 1.0);
                     }
                 } else {
-                    endpoint.on_segment(now, &packet.segment);
+                    endpoint.on_segment(now, &segment);
                 }
                 self.attend(now, index, end);
             }
@@ -157,7 +162,7 @@ impl Simulation {
         }
         while let Some(segment) = endpoint.poll_transmit(now) {
             let wire_bytes = endpoint.wire_bytes(&segment);
-            let packet = SimPacket { flow: index as u32, wire_bytes, direction: end, segment };
+            let packet = SimPacket::new(index as u32, end, wire_bytes, &segment);
             recorder.sent(now, end, &packet);
             network.inject(now, end, packet, recorder);
         }

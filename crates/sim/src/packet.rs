@@ -4,35 +4,127 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use lasthop_agent::{FlowKey, Packet, TcpView};
 use lasthop_network::Routed;
-use lasthop_tcp::{Flags, Segment, Seq};
+use lasthop_tcp::{Flags, SackBlocks, Segment, Seq, Timestamps};
 use lasthop_units::Direction;
 
 /// A TCP segment, or a datagram (a segment without any flag), on its route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// Packets are moved from queue to queue, so what few of them carry (SYN
+/// options, SACK blocks) is kept apart: a packet is 40 bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimPacket {
     /// The flow, which is also the route.
     pub flow: u32,
     /// Bytes of the IP packet.
     pub wire_bytes: u32,
-    /// Which end sent it first.
-    pub direction: Direction,
-    /// The segment; a datagram's number is in `segment.seq`.
-    pub segment: Segment,
+    seq: Seq,
+    ack: Seq,
+    payload_bytes: u32,
+    window: u16,
+    flags: Flags,
+    marks: u8,
+    timestamps: Timestamps,
+    options: Option<Box<RareOptions>>,
 }
+
+/// Options most segments do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RareOptions {
+    window_scale: Option<u8>,
+    mss: Option<u16>,
+    sack_permitted: bool,
+    sack: SackBlocks,
+}
+
+/// In `marks`: sent by the client's side.
+const UPLINK: u8 = 1;
+/// In `marks`: the timestamp option is present.
+const TIMESTAMPS: u8 = 2;
 
 /// Bytes of IPv4 and UDP headers.
 pub(crate) const UDP_HEADER_BYTES: u32 = 28;
 
 impl SimPacket {
+    /// A segment on its way in `direction`.
+    #[inline]
+    pub(crate) fn new(flow: u32, direction: Direction, wire_bytes: u32, segment: &Segment) -> Self {
+        let mut marks = if direction == Direction::Uplink { UPLINK } else { 0 };
+        let timestamps = match segment.timestamps {
+            Some(timestamps) => {
+                marks |= TIMESTAMPS;
+                timestamps
+            }
+            None => Timestamps { value: 0, echo: 0 },
+        };
+        let rare = !segment.sack.is_empty() || segment.flags.has(Flags::SYN);
+        Self {
+            flow,
+            wire_bytes,
+            seq: segment.seq,
+            ack: segment.ack,
+            payload_bytes: segment.payload_bytes,
+            window: segment.window,
+            flags: segment.flags,
+            marks,
+            timestamps,
+            options: rare.then(|| Box::new(RareOptions::of(segment))),
+        }
+    }
+
     /// A datagram with its number.
     pub(crate) fn datagram(flow: u32, direction: Direction, number: u64, payload_bytes: u32) -> Self {
         let segment = Segment { seq: Seq(number as u32), payload_bytes, ..Segment::default() };
-        Self { flow, wire_bytes: payload_bytes + UDP_HEADER_BYTES, direction, segment }
+        Self::new(flow, direction, payload_bytes + UDP_HEADER_BYTES, &segment)
+    }
+
+    /// The segment; a datagram's number is in `seq`.
+    #[inline]
+    pub fn segment(&self) -> Segment {
+        let segment = Segment {
+            seq: self.seq,
+            ack: self.ack,
+            payload_bytes: self.payload_bytes,
+            window: self.window,
+            flags: self.flags,
+            timestamps: (self.marks & TIMESTAMPS != 0).then_some(self.timestamps),
+            ..Segment::default()
+        };
+        match &self.options {
+            None => segment,
+            Some(options) => Segment {
+                window_scale: options.window_scale,
+                mss: options.mss,
+                sack_permitted: options.sack_permitted,
+                sack: options.sack,
+                ..segment
+            },
+        }
+    }
+
+    /// Payload bytes.
+    #[inline]
+    pub fn payload_bytes(&self) -> u32 {
+        self.payload_bytes
     }
 
     /// Whether it is a datagram.
     pub(crate) fn is_datagram(&self) -> bool {
-        self.segment.flags == Flags::NONE
+        self.flags == Flags::NONE
+    }
+
+    fn direction(&self) -> Direction {
+        if self.marks & UPLINK == 0 { Direction::Downlink } else { Direction::Uplink }
+    }
+}
+
+impl RareOptions {
+    fn of(segment: &Segment) -> Self {
+        Self {
+            window_scale: segment.window_scale,
+            mss: segment.mss,
+            sack_permitted: segment.sack_permitted,
+            sack: segment.sack,
+        }
     }
 }
 
@@ -48,7 +140,7 @@ impl Packet for SimPacket {
     }
 
     fn is_data(&self) -> bool {
-        self.segment.payload_bytes > 0
+        self.payload_bytes > 0
     }
 
     fn flow(&self) -> Option<FlowKey> {
@@ -60,30 +152,59 @@ impl Packet for SimPacket {
             destination: IpAddr::V4(client),
             destination_port: client_port,
         };
-        Some(match self.direction {
+        Some(match self.direction() {
             Direction::Downlink => from_server,
             Direction::Uplink => from_server.reverse(),
         })
     }
 
     fn tcp(&self) -> Option<TcpView> {
-        let segment = &self.segment;
         (!self.is_datagram()).then(|| TcpView {
-            seq: segment.seq,
-            ack: segment.ack,
-            flags: segment.flags,
-            window: segment.window,
-            payload_bytes: segment.payload_bytes,
-            timestamps: segment.timestamps,
-            has_sack: !segment.sack.is_empty(),
+            seq: self.seq,
+            ack: self.ack,
+            flags: self.flags,
+            window: self.window,
+            payload_bytes: self.payload_bytes,
+            timestamps: (self.marks & TIMESTAMPS != 0).then_some(self.timestamps),
+            has_sack: self.options.as_ref().is_some_and(|options| !options.sack.is_empty()),
         })
     }
 
     fn set_ack(&mut self, ack: Seq) {
-        self.segment.ack = ack;
+        self.ack = ack;
     }
 
     fn set_window(&mut self, window: u16) {
-        self.segment.window = window;
+        self.window = window;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_small() {
+        assert_eq!(size_of::<SimPacket>(), 40);
+    }
+
+    #[test]
+    fn a_segment_comes_out_as_it_went_in() {
+        let mut sack = SackBlocks::default();
+        sack.push(Seq(5), Seq(9));
+        let syn = Segment {
+            seq: Seq(1),
+            flags: Flags::SYN,
+            window_scale: Some(7),
+            mss: Some(1460),
+            sack_permitted: true,
+            timestamps: Some(Timestamps { value: 3, echo: 4 }),
+            ..Segment::default()
+        };
+        let ack = Segment { ack: Seq(77), flags: Flags::ACK, window: 9, sack, ..Segment::default() };
+        for segment in [syn, ack] {
+            let packet = SimPacket::new(3, Direction::Uplink, 60, &segment);
+            assert_eq!(packet.segment(), segment);
+        }
     }
 }

@@ -120,9 +120,10 @@ impl Recorder {
     }
 
     fn note_scale(&mut self, direction: Direction, packet: &SimPacket) {
-        if packet.segment.flags.has(Flags::SYN) {
+        let segment = packet.segment();
+        if segment.flags.has(Flags::SYN) {
             let stream = &mut self.streams[packet.flow as usize][direction.index()];
-            stream.scale = packet.segment.window_scale;
+            stream.scale = segment.window_scale;
         }
     }
 
@@ -145,7 +146,7 @@ impl Recorder {
         packet: &SimPacket,
         verdict: Verdict,
     ) {
-        let segment = &packet.segment;
+        let segment = &packet.segment();
         let flow = packet.flow;
         let row = PacketRow {
             flow,

@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The kernel or libbpf refused an object.
-    #[error("the kernel refused the BPF object `{object}`: {reason}{}", hint(reason))]
+    #[error("the kernel refused the BPF object `{object}`: {reason}{}", hint(reason, log))]
     Load {
         /// Which object.
         object: &'static str,
@@ -48,12 +48,13 @@ pub enum Error {
     },
 }
 
-/// What to do about the commonest refusal.
-fn hint(reason: &libbpf_rs::Error) -> &'static str {
-    // SAFETY: the call has no preconditions.
-    let root = unsafe { libc::geteuid() } == 0;
-    match reason.kind() {
-        libbpf_rs::ErrorKind::PermissionDenied if !root => " (BPF programs need root)",
-        _ => "",
+/// What to do about the commonest refusal. The verifier's own, which is no
+/// matter of privilege, comes with its log.
+fn hint(reason: &libbpf_rs::Error, log: &str) -> &'static str {
+    let unprivileged = reason.kind() == libbpf_rs::ErrorKind::PermissionDenied;
+    if unprivileged && !log.contains("BEGIN PROG LOAD LOG") {
+        " (BPF programs need root, and not only that of a user namespace)"
+    } else {
+        ""
     }
 }

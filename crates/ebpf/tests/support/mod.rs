@@ -14,6 +14,10 @@ use std::io::Write;
 pub fn skipped(test: &str) -> bool {
     // SAFETY: the call has no preconditions.
     let root = unsafe { libc::geteuid() } == 0;
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    if root && !map.split_whitespace().eq(["0", "0", "4294967295"]) {
+        return skip(test, "needs root outside user namespaces");
+    }
     if root && let Err(error) = std::fs::metadata("/sys/kernel/btf/vmlinux") {
         return skip(test, &format!("no BTF: {error}"));
     }

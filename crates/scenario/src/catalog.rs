@@ -132,7 +132,10 @@ fn senders() -> Vec<Mechanism> {
         } = personality;
         mechanism("personality", name, summary, source, "[hosts.NAME]: personality")
     }));
-    let settings: Vec<Key> = tcp::settings().into_iter().map(|setting| setting.key).collect();
+    let settings: Vec<Key> = tcp::settings()
+        .iter()
+        .map(|setting| setting.key.clone())
+        .collect();
     all.push(Mechanism {
         parameters: parameters(&settings),
         ..mechanism(

@@ -34,7 +34,7 @@ pub(crate) fn kind() -> Kind {
         when(),
     ];
     keys.extend(tcp::base_keys());
-    keys.extend(tcp::settings().into_iter().map(|setting| setting.key));
+    keys.extend(tcp::settings().iter().map(|setting| setting.key.clone()));
     Kind::Named(Box::new(Kind::Table(keys)))
 }
 

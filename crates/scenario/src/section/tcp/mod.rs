@@ -6,6 +6,8 @@ mod receiver;
 mod recovery;
 mod window;
 
+use std::sync::OnceLock;
+
 use lasthop_tcp::{Config, Personality, SENDERS, apply_sender};
 
 use crate::fields::{Checked, Fields};
@@ -101,12 +103,17 @@ pub(crate) fn base_keys() -> Vec<Key> {
 }
 
 /// Every other setting, in the order they are applied.
-pub(crate) fn settings() -> Vec<Setting> {
-    let mut all = segment_settings();
-    all.extend(window::settings());
-    all.extend(recovery::settings());
-    all.extend(receiver::settings());
-    all
+pub(crate) fn settings() -> &'static [Setting] {
+    static SETTINGS: OnceLock<Vec<Setting>> = OnceLock::new();
+    SETTINGS.get_or_init(|| {
+        let groups = [
+            segment_settings(),
+            window::settings(),
+            recovery::settings(),
+            receiver::settings(),
+        ];
+        groups.into_iter().flatten().collect()
+    })
 }
 
 fn segment_settings() -> Vec<Setting> {

@@ -136,7 +136,7 @@ def _draw_over_time(figure: Figure, report: ReportInput, key: CellKey, kind: Kin
     for handover in report.handovers or handovers_of(trace):
         axes.axvspan(handover.start_s, handover.end_s, color=ORANGE, alpha=0.18, lw=0, label=handover.label)
     axes.set_xlabel("time (s)")
-    axes.set_xlim(left=0)
+    axes.set_xlim(0, 1.01 * trace_end(trace) or 1.0)
     handles, labels = axes.get_legend_handles_labels()
     unique = dict(zip(labels, handles, strict=True))
     figure.legend(

@@ -21,8 +21,12 @@ pub enum Growth {
     WhenLimited,
 }
 
-/// A registered congestion control; unregistered when dropped (sockets that use
-/// it keep it until they close).
+/// A registered congestion control; unregistered when dropped.
+///
+/// Sockets that use it keep its programs loaded until they are gone, and one
+/// closed with data unsent goes only after minutes of retransmissions, holding
+/// its network namespace too. Close such sockets with a reset (`SO_LINGER` of
+/// zero), or set `net.ipv4.tcp_orphan_retries` to 1 in their namespace.
 #[derive(Debug)]
 pub struct PerAck {
     _link: Link,

@@ -80,6 +80,10 @@ impl Server {
             libc::SO_SNDBUFFORCE,
             &(4i32 << 20).to_ne_bytes(),
         );
+        // Closed with a reset: an orphan that still has data to send would keep
+        // its namespace and its congestion control for minutes.
+        let reset = [1i32.to_ne_bytes(), 0i32.to_ne_bytes()].concat();
+        option(&stream, libc::SOL_SOCKET, libc::SO_LINGER, &reset);
         connection.stream = Some(stream);
         connection
     }

@@ -190,10 +190,10 @@ function drawRow(row, kept = null) {
       if (l.also) traces.push({ type: "scatter", ...l.also });
     }
     const x = axis("time (s)", { range: [...state.range], showspikes: true, spikethickness: 1, spikedash: "dot", spikecolor: colour("grey"), spikemode: "across" });
-    const y = axis(yTitle[row], { range: own, automargin: false, fixedrange: row === "acks" || row === "airtime" });
+    const y = axis(yTitle[row], { range: own, automargin: false, tickformat: ",.3~f", fixedrange: row === "acks" || row === "airtime" });
     const note = s[row] ? [] : [{ text: "not recorded", x: 0.5, y: 0.5, xref: "paper", yref: "paper", showarrow: false }];
     const marks = bands(s, row === "acks" || row === "airtime" ? "above" : "below");
-    Plotly.react(target, traces, base({ xaxis: x, yaxis: y, barmode: "stack", bargap: 0, margin: { l: 66, r: 8, t: 22, b: 42 }, shapes: marks.shapes, annotations: [...marks.annotations, ...note] }), config);
+    Plotly.react(target, traces, base({ xaxis: x, yaxis: y, barmode: "stack", bargap: 0, margin: { l: 72, r: 8, t: 22, b: 42 }, shapes: marks.shapes, annotations: [...marks.annotations, ...note] }), config);
     if (!target.dataset.linked) {
       target.dataset.linked = "yes";
       target.on("plotly_relayout", (event) => follow(target, event));

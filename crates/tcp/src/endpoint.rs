@@ -56,6 +56,8 @@ pub struct Endpoint {
     pub(crate) receiver: Receiver,
     pub(crate) stats: Stats,
     deadline: Time,
+    /// Nothing has happened since there was nothing left to send.
+    quiet: bool,
     pub(crate) time_wait_until: Time,
     /// A SYN or SYN-ACK is to be sent.
     pub(crate) syn_due: bool,
@@ -79,6 +81,7 @@ impl Endpoint {
             receiver,
             stats: Stats::default(),
             deadline: Time::MAX,
+            quiet: false,
             time_wait_until: Time::MAX,
             syn_due: false,
             timestamps: false,
@@ -94,7 +97,7 @@ impl Endpoint {
             self.state = State::SynSent;
             self.syn_due = true;
             self.timestamps = self.config.timestamps;
-            self.refresh(now);
+            self.refresh();
         }
     }
 
@@ -103,6 +106,7 @@ impl Endpoint {
     pub fn send(&mut self, _now: Time, bytes: u64) {
         if !self.sender.fin_queued {
             self.sender.queue(bytes);
+            self.quiet = false;
         }
     }
 
@@ -116,7 +120,7 @@ impl Endpoint {
                 self.sender.burst = u32::MAX;
             }
         }
-        self.refresh(now);
+        self.refresh();
     }
 
     /// A segment arrived.
@@ -127,7 +131,7 @@ impl Endpoint {
             State::SynSent => self.on_syn_sent(now, segment),
             _ => self.on_synchronized(now, segment),
         }
-        self.refresh(now);
+        self.refresh();
     }
 
     /// When [`Self::on_deadline`] is to be called next; `Time::MAX` for never.
@@ -156,13 +160,17 @@ impl Endpoint {
                 self.sender.deadline = Time::MAX;
             }
         }
-        self.refresh(now);
+        self.refresh();
     }
 
     /// The next segment to put on the wire, if any. Call until `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        if self.quiet {
+            return None;
+        }
         let segment = self.next_segment(now);
-        self.refresh(now);
+        self.refresh();
+        self.quiet = segment.is_none();
         segment
     }
 
@@ -190,6 +198,7 @@ impl Endpoint {
     /// The application reads `bytes` bytes; needed only without `auto_read`.
     pub fn consume(&mut self, now: Time, bytes: u64) {
         self.receiver.consume(&self.config, now, bytes);
+        self.refresh();
     }
 
     /// Bytes received in order that the application has not read.
@@ -289,7 +298,8 @@ impl Endpoint {
     }
 
     /// Keeps the cached deadline and counters in step with both halves.
-    fn refresh(&mut self, _now: Time) {
+    fn refresh(&mut self) {
+        self.quiet = false;
         self.deadline = if self.state == State::Closed {
             Time::MAX
         } else {

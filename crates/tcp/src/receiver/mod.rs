@@ -151,6 +151,9 @@ impl Receiver {
     /// RFC 9293 section 3.10.7.4, first step: whether any part of the segment
     /// lies in the window.
     pub(crate) fn acceptable(&self, segment: &Segment) -> bool {
+        if segment.seq == self.ack_number() && (segment.payload_bytes == 0 || self.next < self.window.edge()) {
+            return true;
+        }
         let Some(start) = self.offset_of(segment.seq) else { return false };
         let end = start + u64::from(segment.sequence_len());
         let edge = self.window.edge();

@@ -174,6 +174,9 @@ function bands(s, layer) {
   return { shapes, annotations };
 }
 
+/* Room for the longest label, the same in every row so that times stand below each other. */
+const leftMargin = () => (["a", "b"].some((side) => shown(side)?.sequence?.ack.y.at(-1) >= 1e5) ? 88 : 70);
+
 /* ---------- drawing ---------- */
 let following = false;
 function drawRow(row, kept = null) {
@@ -193,7 +196,7 @@ function drawRow(row, kept = null) {
     const y = axis(yTitle[row], { range: own, automargin: false, tickformat: ",.3~f", fixedrange: row === "acks" || row === "airtime" });
     const note = s[row] ? [] : [{ text: "not recorded", x: 0.5, y: 0.5, xref: "paper", yref: "paper", showarrow: false }];
     const marks = bands(s, row === "acks" || row === "airtime" ? "above" : "below");
-    Plotly.react(target, traces, base({ xaxis: x, yaxis: y, barmode: "stack", bargap: 0, margin: { l: 72, r: 8, t: 22, b: 42 }, shapes: marks.shapes, annotations: [...marks.annotations, ...note] }), config);
+    Plotly.react(target, traces, base({ xaxis: x, yaxis: y, barmode: "stack", bargap: 0, margin: { l: leftMargin(), r: 8, t: 22, b: 42 }, shapes: marks.shapes, annotations: [...marks.annotations, ...note] }), config);
     if (!target.dataset.linked) {
       target.dataset.linked = "yes";
       target.on("plotly_relayout", (event) => follow(target, event));

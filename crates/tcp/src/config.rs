@@ -211,6 +211,9 @@ named_enum! {
     pub enum LossDetection {
         /// Duplicate ACKs, or SACKed segments above the hole (RFC 6675).
         DupAcks = "dup-acks",
+        /// Distance below the highest SACKed segment, until reordering is seen
+        /// (forward acknowledgement, Mathis and Mahdavi 1996; Linux before 4.15).
+        Fack = "fack",
         /// Time since a segment sent later was delivered (RFC 8985).
         Rack = "rack",
     }

@@ -110,7 +110,7 @@ fn linux_2_6() -> Personality {
             max_cwnd_segments: None,
             recovery: Recovery::Sack,
             reduction: Reduction::RateHalving,
-            loss_detection: LossDetection::DupAcks,
+            loss_detection: LossDetection::Fack,
             dup_ack_threshold: 3,
             limited_transmit: true,
             tail_loss_probe: false,

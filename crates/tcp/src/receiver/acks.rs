@@ -42,6 +42,14 @@ impl AckPolicy {
         self.due
     }
 
+    /// The window has grown: at least the next segment is acknowledged at once.
+    pub(super) const fn quick_once(&mut self, config: &Config) {
+        if config.quick_ack_segments > 0 {
+            // Linux: `icsk_ack.quick |= 1`.
+            self.quick |= 1;
+        }
+    }
+
     pub(super) fn now(&mut self) {
         self.wanted = true;
     }

@@ -200,7 +200,9 @@ impl Receiver {
             if config.auto_read {
                 self.read = self.next;
             }
-            self.window.on_data(config, now, segment, self.next, self.read, self.ts_recent);
+            if self.window.on_data(config, now, segment, self.next, self.read, self.ts_recent) {
+                self.acks.quick_once(config);
+            }
             self.acks.on_in_order(config, now, len, self.next, self.window.expected_segment());
             return Arrival { advanced: len, finished: false };
         }
@@ -259,7 +261,7 @@ impl Receiver {
             self.read = self.received_bytes() + 1;
         }
         if len > 0 {
-            self.window.on_data(config, now, segment, self.next, self.read, self.ts_recent);
+            let _ = self.window.on_data(config, now, segment, self.next, self.read, self.ts_recent);
         }
         let in_order = advanced > 0 && !was_disordered && !duplicate;
         if in_order && !finished {

@@ -14,8 +14,10 @@ pub(crate) struct ReceiveWindow {
     edge: u64,
     /// Payload bytes the buffer can be announced as.
     capacity: u64,
-    /// Linux `rcv_ssthresh`: the share announced at most.
-    clamp: u64,
+    /// Linux `rcv_ssthresh`: the share of the buffer that the segments seen so
+    /// far show to be safe; announced at most when `clamped`.
+    share: u64,
+    clamped: bool,
     smss: u32,
     /// Largest segment the peer sent (Linux `rcv_mss`).
     full_segment: u32,
@@ -62,7 +64,7 @@ impl ReceiveWindow {
                 (settings.window_of(settings.default), Some(tuning))
             }
         };
-        Self { scale, edge: 0, capacity, clamp: u64::MAX, smss: config.smss, full_segment: 536, tuning }
+        Self { scale, edge: 0, capacity, share: u64::MAX, clamped: false, smss: config.smss, full_segment: 536, tuning }
     }
 
     /// The handshake told the segment size; `next` is the first data byte.
@@ -72,11 +74,10 @@ impl ReceiveWindow {
         self.edge = next;
         if let Some(tuning) = &mut self.tuning {
             tuning.space = self.capacity;
-            if tuning.settings.clamp {
-                // Linux announces a few segments first; how many depends on the era.
-                let initial = tuning.settings.initial_segments;
-                self.clamp = self.capacity.min(u64::from(initial) * u64::from(smss));
-            }
+            self.clamped = tuning.settings.clamp;
+            // Linux announces a few segments first; how many depends on the era.
+            let initial = tuning.settings.initial_segments;
+            self.share = self.capacity.min(u64::from(initial) * u64::from(smss));
         }
     }
 
@@ -98,10 +99,15 @@ impl ReceiveWindow {
         self.full_segment
     }
 
+    /// The most that is announced however much room there is.
+    const fn limit(&self) -> u64 {
+        if self.clamped { self.share } else { u64::MAX }
+    }
+
     /// The window that could be announced.
     pub(super) fn offer(&self, next: u64, read: u64) -> u64 {
         let unread = next.saturating_sub(read);
-        self.capacity.saturating_sub(unread).min(self.clamp)
+        self.capacity.saturating_sub(unread).min(self.limit())
     }
 
     /// The window field for the next segment.
@@ -123,20 +129,27 @@ impl ReceiveWindow {
     }
 
     /// Data arrived: grows the announced share and measures the round trip.
+    ///
+    /// Returns whether the share grew. Linux then acknowledges at once, so that
+    /// the sender hears of it (`tcp_grow_window` sets `icsk_ack.quick`).
     pub(super) fn on_data(
         &mut self, config: &Config, now: Time, segment: &Segment, next: u64, read: u64, ts_recent: u32,
-    ) {
+    ) -> bool {
         if segment.payload_bytes > self.full_segment {
             self.full_segment = segment.payload_bytes.min(self.smss);
         }
-        let Some(tuning) = &mut self.tuning else { return };
-        if self.clamp < self.capacity {
-            self.clamp = (self.clamp + 2 * u64::from(segment.payload_bytes.min(self.smss))).min(self.capacity);
+        let limit = self.limit();
+        let Some(tuning) = &mut self.tuning else { return false };
+        // Linux lets only segments of 128 bytes and more count.
+        let grows = self.share < self.capacity && segment.payload_bytes >= 128;
+        if grows {
+            self.share = (self.share + 2 * u64::from(segment.payload_bytes.min(self.smss))).min(self.capacity);
         }
-        tuning.measure(now, segment, next, self.capacity.min(self.clamp), ts_recent);
+        tuning.measure(now, segment, next, self.capacity.min(limit), ts_recent);
         if config.auto_read {
             self.on_read(config, now, next, read);
         }
+        grows
     }
 
     /// The application has read up to `read`.
@@ -156,12 +169,7 @@ impl ReceiveWindow {
             let window = 2 * copied + tuning.settings.headroom_segments() * smss;
             let wanted = tuning.settings.memory_for(window).min(tuning.settings.max);
             let capacity = tuning.settings.window_of(wanted);
-            if capacity > self.capacity {
-                self.capacity = capacity;
-                if !tuning.settings.clamp {
-                    self.clamp = u64::MAX;
-                }
-            }
+            self.capacity = self.capacity.max(capacity);
             tuning.space = 2 * copied;
         }
         tuning.since = now;
@@ -194,11 +202,12 @@ impl Tuning {
             }
             now.since(started)
         };
-        if self.rtt == Span::ZERO || sample < self.rtt {
-            self.rtt = sample.max(Span::from_us(1));
+        let sample = sample.max(Span::from_us(1));
+        // Linux `tcp_rcv_rtt_update`: timestamps are smoothed, windows give a minimum.
+        if self.rtt == Span::ZERO || (segment.timestamps.is_none() && sample < self.rtt) {
+            self.rtt = sample;
         } else if segment.timestamps.is_some() {
-            let error = (sample.saturating_sub(self.rtt)) / 8;
-            self.rtt += error;
+            self.rtt = Span::from_ns(self.rtt.as_ns() - self.rtt.as_ns() / 8 + sample.as_ns() / 8);
         }
     }
 }

@@ -66,6 +66,7 @@ pub(crate) struct Board {
     pub(super) frto: bool,
     pub(super) probe: Option<Probe>,
     use_rack: bool,
+    use_fack: bool,
     use_probe: bool,
     limited_transmit: bool,
     threshold: u32,
@@ -90,6 +91,7 @@ impl Board {
             frto: false,
             probe: None,
             use_rack: config.loss_detection == LossDetection::Rack,
+            use_fack: config.loss_detection == LossDetection::Fack,
             use_probe: config.tail_loss_probe,
             limited_transmit: config.limited_transmit,
             threshold: config.dup_ack_threshold,
@@ -213,28 +215,47 @@ impl Board {
         let again_at = if self.use_rack {
             self.detect_by_time(now, una, smallest, srtt)
         } else {
-            self.detect_by_count(una, smss);
+            let bound = if self.use_fack && !self.rack.reordering {
+                self.bound_by_distance()
+            } else {
+                self.bound_by_count(una, smss)
+            };
+            self.lose_below(una, bound);
             Time::MAX
         };
         (self.to_resend.total() > before, again_at)
     }
 
     /// RFC 6675 `IsLost`: as many SACKed segments above as the threshold says.
-    fn detect_by_count(&mut self, una: u64, smss: u32) {
+    fn bound_by_count(&self, una: u64, smss: u32) -> u64 {
         if self.sacked_segments < self.threshold {
-            return;
+            return una;
         }
         // The lowest of the highest `threshold` SACKed segments bounds the losses.
         let mut wanted = u64::from(self.threshold) * u64::from(smss);
         let mut bound = una;
         for (start, end) in self.sacked.iter_down() {
             if end - start >= wanted {
-                bound = end - wanted;
-                break;
+                return end - wanted;
             }
             wanted -= end - start;
             bound = start;
         }
+        bound
+    }
+
+    /// Forward acknowledgement: all but `threshold` of the segments up to the
+    /// highest SACKed one are lost, however many above them are SACKed (Linux
+    /// `fackets_out`).
+    fn bound_by_distance(&self) -> u64 {
+        let Some((_, top)) = self.sacked.last() else { return 0 };
+        let forward = self.segments.partition_point(|segment| segment.end <= top);
+        let lost = forward.saturating_sub(self.threshold as usize);
+        lost.checked_sub(1).map_or(0, |last| self.segments[last].end)
+    }
+
+    /// Judges first transmissions below `bound`.
+    fn lose_below(&mut self, una: u64, bound: u64) {
         let from = self.judged.max(una);
         if bound > from {
             self.lose(from, bound);

@@ -128,6 +128,9 @@ impl Sender {
             next_offset: self.max,
         };
         self.cc.on_ack(&mut self.window, &ack);
+        if may_grow {
+            self.note_judged(cx.now);
+        }
         if let Some(most) = cx.config.max_cwnd_segments {
             let most = u64::from(most.max(1)) * u64::from(self.smss);
             if self.window.bytes() > most {

@@ -47,6 +47,12 @@ impl Sender {
         }
     }
 
+    /// The congestion control has just judged the window by an ACK: what was
+    /// not used counts from here (Linux `snd_cwnd_stamp`, set by `tcp_cong_avoid`).
+    pub(super) const fn note_judged(&mut self, now: Time) {
+        self.usage.unused_since = now;
+    }
+
     /// Half of what was not used for one RTO goes (RFC 2861).
     fn decay_unused(&mut self, cx: &mut Context<'_>) {
         let used = self.usage.unused_most.max(self.initial_window(cx.config));

@@ -86,6 +86,10 @@ pub(super) const LOSS_DETECTION: &[(&str, &str)] = &[
         "dup-acks",
         "duplicate ACKs, or SACKed segments above the hole (RFC 6675)",
     ),
+    (
+        "fack",
+        "distance below the highest SACKed segment (forward ACK; Linux before 4.15)",
+    ),
     ("rack", "time since a segment sent later was delivered (RFC 8985)"),
 ];
 

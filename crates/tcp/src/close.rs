@@ -37,8 +37,6 @@ impl Endpoint {
 
     fn enter_time_wait(&mut self, now: Time) {
         self.state = State::TimeWait;
-        self.time_wait_until = now + self.config.time_wait;
-        self.sender.deadline = Time::MAX;
-        self.sender.timer = crate::sender::Timer::Off;
+        self.sender.arm_time_wait(now + self.config.time_wait);
     }
 }

@@ -58,7 +58,6 @@ pub struct Endpoint {
     deadline: Time,
     /// Nothing has happened since there was nothing left to send.
     quiet: bool,
-    pub(crate) time_wait_until: Time,
     /// A SYN or SYN-ACK is to be sent.
     pub(crate) syn_due: bool,
     pub(crate) timestamps: bool,
@@ -82,7 +81,6 @@ impl Endpoint {
             stats: Stats::default(),
             deadline: Time::MAX,
             quiet: false,
-            time_wait_until: Time::MAX,
             syn_due: false,
             timestamps: false,
             sack: false,
@@ -92,7 +90,7 @@ impl Endpoint {
     }
 
     /// Opens the connection; only an active endpoint does, and only once.
-    pub fn connect(&mut self, now: Time) {
+    pub fn connect(&mut self, _now: Time) {
         if self.role == Role::Active && self.state == State::Closed && self.sender.max == 0 && !self.gave_up {
             self.state = State::SynSent;
             self.syn_due = true;
@@ -111,7 +109,7 @@ impl Endpoint {
     }
 
     /// The application is done sending: a FIN follows the queued bytes.
-    pub fn close(&mut self, now: Time) {
+    pub fn close(&mut self, _now: Time) {
         match self.state {
             State::Closed | State::TimeWait => {}
             State::Listen | State::SynSent if self.sender.end == 1 => self.shut(),
@@ -145,15 +143,12 @@ impl Endpoint {
         if now < self.deadline {
             return;
         }
-        if now >= self.time_wait_until {
-            self.shut();
-        }
         self.receiver.on_deadline(now);
         if now >= self.sender.deadline {
             let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
             let alive = self.sender.on_timer(&mut cx);
             if !alive {
-                self.gave_up = true;
+                self.gave_up = self.state != State::TimeWait;
                 self.shut();
             } else if self.sender.una == 0 {
                 self.syn_due = true;
@@ -168,9 +163,19 @@ impl Endpoint {
         if self.quiet {
             return None;
         }
+        if self.state == State::Established && !self.syn_due {
+            let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+            if let Some((chunk, more)) = self.sender.express(&mut cx) {
+                let segment = self.data_segment(now, chunk);
+                self.refresh();
+                self.quiet = !more && !self.receiver.wants_ack();
+                return Some(segment);
+            }
+        }
         let segment = self.next_segment(now);
         self.refresh();
-        self.quiet = segment.is_none();
+        // An ACK of its own is what comes last.
+        self.quiet = segment.is_none_or(|segment| segment.is_pure_ack() && !self.sender.has_errand());
         segment
     }
 
@@ -178,20 +183,21 @@ impl Endpoint {
         if self.syn_due {
             return Some(self.syn(now));
         }
+        let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
         if self.state.may_send() {
-            let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
-            if let Some(chunk) = self.sender.next_chunk(&mut cx) {
+            if self.sender.has_something()
+                && let Some(chunk) = self.sender.next_chunk(&mut cx)
+            {
                 return Some(self.data_segment(now, chunk));
             }
             if std::mem::take(&mut self.sender.probe_now) {
                 return Some(self.probe(now));
             }
         }
+        self.sender.guard_against_stall(&mut cx);
         if self.receiver.wants_ack() && self.state.is_synchronized() {
             return Some(self.pure_ack(now));
         }
-        let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
-        self.sender.guard_against_stall(&mut cx);
         None
     }
 
@@ -266,7 +272,7 @@ impl Endpoint {
             ssthresh_bytes: (ssthresh != crate::congestion::Window::NO_SSTHRESH).then_some(ssthresh),
             rwnd_bytes: sender.peer_window,
             srtt: sender.rto.srtt(&self.config.rto),
-            rto: sender.rto.timeout(&self.config.rto),
+            rto: sender.rto.timeout(),
             in_flight_bytes: sender.in_flight(),
             snd_una_bytes: offset(sender.una),
             snd_nxt_bytes: offset(sender.max),
@@ -292,19 +298,15 @@ impl Endpoint {
     pub(crate) fn shut(&mut self) {
         self.state = State::Closed;
         self.syn_due = false;
-        self.time_wait_until = Time::MAX;
         self.sender.deadline = Time::MAX;
         self.sender.timer = crate::sender::Timer::Off;
+        self.receiver.ack_not_due();
     }
 
     /// Keeps the cached deadline and counters in step with both halves.
     fn refresh(&mut self) {
         self.quiet = false;
-        self.deadline = if self.state == State::Closed {
-            Time::MAX
-        } else {
-            self.sender.deadline.min(self.receiver.deadline()).min(self.time_wait_until)
-        };
+        self.deadline = self.sender.deadline.min(self.receiver.deadline());
     }
 
     fn on_synchronized(&mut self, now: Time, segment: &Segment) {
@@ -343,6 +345,9 @@ impl Endpoint {
     /// Deals with the acknowledgement field; false when the segment goes no further.
     fn on_ack_field(&mut self, now: Time, segment: &Segment) -> bool {
         let Some(ack) = self.sender.offset_of(segment.ack) else { return true };
+        if self.sender.is_stale_ack(ack, segment) && self.state == State::Established {
+            return true;
+        }
         if ack > self.sender.max {
             self.receiver.ack_now();
             return false;

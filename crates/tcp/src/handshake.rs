@@ -19,7 +19,7 @@ impl Sender {
         self.opened(cx.config);
         if cx.config.rto.estimator != crate::config::RttEstimator::Ticks {
             // RFC 6298 5.7: a new connection does not inherit the SYN's back-off.
-            self.rto.reset_backoff();
+            self.rto.reset_backoff(&cx.config.rto);
         }
     }
 }
@@ -144,7 +144,7 @@ impl Endpoint {
         }
         if self.state == State::TimeWait && (segment.flags.has(Flags::FIN) || segment.payload_bytes > 0) {
             self.receiver.ack_now();
-            self.time_wait_until = now + self.config.time_wait;
+            self.sender.arm_time_wait(now + self.config.time_wait);
         }
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Rto {
     /// Before back-off, floor and ceiling (except where the estimator applies the floor).
     base: Span,
     backoff: u32,
+    /// The timeout that follows from all this.
+    current: Span,
     measured: bool,
     smallest: Span,
     /// Eight times the average in nanoseconds, beside what the timeout uses.
@@ -25,7 +27,7 @@ pub(crate) struct Rto {
 
 impl Rto {
     pub(crate) fn new(config: &RtoConfig) -> Self {
-        Self {
+        let mut rto = Self {
             srtt: 0,
             var: 0,
             rttvar: 0,
@@ -33,10 +35,22 @@ impl Rto {
             round_end: 0,
             base: config.initial,
             backoff: 1,
+            current: config.initial,
             measured: false,
             smallest: Span::MAX,
             smooth: 0,
-        }
+        };
+        rto.update(config);
+        rto
+    }
+
+    /// Recomputes the timeout after a change of what it depends on.
+    fn update(&mut self, config: &RtoConfig) {
+        let base = if self.base < config.min { config.min } else { self.base };
+        let timeout = base.saturating_mul(u64::from(self.backoff));
+        let timeout = if timeout > config.max { config.max } else { timeout };
+        let least = config.tick * 2;
+        self.current = if timeout < least { least } else { timeout };
     }
 
     /// Smoothed round-trip time; `None` before the first measurement.
@@ -63,24 +77,20 @@ impl Rto {
     }
 
     /// The timeout, back-off included.
-    pub(crate) fn timeout(&self, config: &RtoConfig) -> Span {
-        let base = if self.base < config.min { config.min } else { self.base };
-        let timeout = base.saturating_mul(u64::from(self.backoff));
-        let timeout = if timeout > config.max { config.max } else { timeout };
-        let least = config.tick * 2;
-        if timeout < least { least } else { timeout }
+    pub(crate) const fn timeout(&self) -> Span {
+        self.current
     }
 
     /// When a timer started `now` goes off.
     pub(crate) fn expiry(&self, config: &RtoConfig, now: Time) -> Time {
-        let due = now + self.timeout(config);
+        let due = now + self.current;
         let beat = config.heartbeat.as_ns();
         if beat == 0 { due } else { Time::from_ns(due.as_ns().div_ceil(beat).saturating_mul(beat)) }
     }
 
     /// Doubles the timeout (RFC 6298 5.5).
     pub(crate) fn back_off(&mut self, config: &RtoConfig) {
-        if self.backoff < config.max_backoff && self.timeout(config) < config.max {
+        if self.backoff < config.max_backoff && self.current < config.max {
             self.backoff = self.backoff.saturating_mul(2);
         }
         if config.estimator == RttEstimator::Ticks && self.backoff > 8 {
@@ -88,17 +98,22 @@ impl Rto {
             self.var += self.srtt >> 3;
             self.srtt = 0;
         }
+        self.update(config);
     }
 
-    pub(crate) fn reset_backoff(&mut self) {
-        self.backoff = 1;
+    pub(crate) fn reset_backoff(&mut self, config: &RtoConfig) {
+        if self.backoff != 1 {
+            self.backoff = 1;
+            self.update(config);
+        }
     }
 
     /// A first measurement is missing and the handshake's SYN was sent again
     /// (RFC 6298 5.7): data starts with a timeout of 3 s.
-    pub(crate) fn after_lost_syn(&mut self) {
+    pub(crate) fn after_lost_syn(&mut self, config: &RtoConfig) {
         if !self.measured {
             self.base = Span::from_secs(3);
+            self.update(config);
         }
     }
 
@@ -120,6 +135,7 @@ impl Rto {
             RttEstimator::Ticks => self.ticks(config, sent, now),
         }
         self.measured = true;
+        self.update(config);
     }
 
     fn rfc6298(&mut self, config: &RtoConfig, rtt: Span) {
@@ -211,9 +227,9 @@ mod tests {
     fn the_first_measurement_gives_three_times_the_rtt() {
         let config = config("freebsd-14");
         let mut rto = Rto::new(&config);
-        assert_eq!(rto.timeout(&config), Span::from_secs(1));
+        assert_eq!(rto.timeout(), Span::from_secs(1));
         rto.measure(&config, at(0), at(100), 0, 0);
-        assert_eq!(rto.timeout(&config), Span::from_ms(300));
+        assert_eq!(rto.timeout(), Span::from_ms(300));
         assert_eq!(rto.srtt(&config), Some(Span::from_ms(100)));
     }
 
@@ -224,7 +240,7 @@ mod tests {
         for round in 0..40 {
             rto.measure(&config, at(0), at(100), round * 10, round * 10 + 5);
         }
-        assert_eq!(rto.timeout(&config), Span::from_ms(300));
+        assert_eq!(rto.timeout(), Span::from_ms(300));
     }
 
     #[test]
@@ -232,11 +248,11 @@ mod tests {
         let config = config("linux-6");
         let mut rto = Rto::new(&config);
         for expected in [1, 2, 4, 8, 16, 32, 64, 120, 120] {
-            assert_eq!(rto.timeout(&config), Span::from_secs(expected));
+            assert_eq!(rto.timeout(), Span::from_secs(expected));
             rto.back_off(&config);
         }
-        rto.reset_backoff();
-        assert_eq!(rto.timeout(&config), Span::from_secs(1));
+        rto.reset_backoff(&config);
+        assert_eq!(rto.timeout(), Span::from_secs(1));
     }
 
     #[test]

@@ -111,6 +111,10 @@ impl AckPolicy {
         self.last_sent = next;
     }
 
+    pub(super) fn cancel(&mut self) {
+        self.due = Time::MAX;
+    }
+
     pub(super) fn on_deadline(&mut self, now: Time) {
         if now >= self.due {
             self.due = Time::MAX;

@@ -42,8 +42,6 @@ pub(crate) struct Receiver {
 /// What a segment's text did.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrival {
-    /// In-order bytes that became readable.
-    pub(crate) advanced: u64,
     /// The peer's FIN is now in order.
     pub(crate) finished: bool,
 }
@@ -204,7 +202,7 @@ impl Receiver {
                 self.acks.quick_once(config);
             }
             self.acks.on_in_order(config, now, len, self.next, self.window.expected_segment());
-            return Arrival { advanced: len, finished: false };
+            return Arrival::default();
         }
         self.on_text_slow(config, now, segment)
     }
@@ -269,7 +267,7 @@ impl Receiver {
         } else if len > 0 || has_fin {
             self.acks.on_disorder(config, now);
         }
-        Arrival { advanced, finished }
+        Arrival { finished }
     }
 
     /// The application reads `bytes`.
@@ -307,6 +305,11 @@ impl Receiver {
     /// An acknowledgement must go out at once.
     pub(crate) fn ack_now(&mut self) {
         self.acks.now();
+    }
+
+    /// The connection is over: no delayed ACK waits any more.
+    pub(crate) fn ack_not_due(&mut self) {
+        self.acks.cancel();
     }
 
     pub(crate) const fn wants_ack(&self) -> bool {

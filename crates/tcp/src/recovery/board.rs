@@ -107,6 +107,11 @@ impl Board {
         self.to_resend.is_empty()
     }
 
+    /// Whether nothing is SACKed, lost or being repaired.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.phase == Phase::Open && self.sacked.is_empty() && self.to_resend.is_empty()
+    }
+
     /// RFC 6675's pipe: sent, not SACKed, not lost (or resent since).
     pub(crate) fn in_flight(&self, una: u64, nxt: u64) -> u64 {
         (nxt - una).saturating_sub(self.sacked.total() + self.to_resend.total())

@@ -143,7 +143,7 @@ impl Sender {
         self.una = ack;
         self.nxt = self.nxt.max(ack);
         self.dup_acks = dup_acks;
-        self.drop_timing_covered_by(ack);
+        self.drop_timing_covered_by(cx, ack);
         if first {
             // Only the first partial ACK restarts the timer ("impatient").
             self.rearm(cx);

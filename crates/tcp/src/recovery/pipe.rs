@@ -174,7 +174,7 @@ impl Sender {
             self.nxt = self.nxt.max(ack);
             self.take_sack(segment);
             self.rearm(cx);
-            self.rto.reset_backoff();
+            self.rto.reset_backoff(&cx.config.rto);
         } else {
             if self.take_sack(segment) && self.dup_acks > 0 {
                 self.dup_acks += 1;

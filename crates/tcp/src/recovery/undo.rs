@@ -54,7 +54,7 @@ impl Sender {
         self.window.set_fixed(cwnd);
         self.window.set_ssthresh(undo.window.ssthresh());
         self.cc.on_undo(&mut self.window);
-        self.rto.reset_backoff();
+        self.rto.reset_backoff(&cx.config.rto);
         cx.stats.spurious_cuts += 1;
     }
 }

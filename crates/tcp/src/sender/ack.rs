@@ -32,7 +32,7 @@ impl Sender {
             Repair::Pipe(_) => self.pipe_ack(cx, ack, advanced, segment),
             Repair::Board(_) => self.board_ack(cx, ack, advanced, duplicate, segment),
         }
-        self.update_persist();
+        self.update_persist(cx);
     }
 
     /// Moves `una`, takes the round-trip time, restarts the timer. Returns the
@@ -58,7 +58,7 @@ impl Sender {
 
     /// A measurement: updates the timeout and ends its back-off.
     pub(crate) fn take_rtt(&mut self, cx: &mut Context<'_>, sent: Time) {
-        self.rto.reset_backoff();
+        self.rto.reset_backoff(&cx.config.rto);
         self.rto.measure(&cx.config.rto, sent, cx.now, self.una, self.max);
     }
 
@@ -68,10 +68,10 @@ impl Sender {
     }
 
     /// Ends timing once `ack` covers the segment, without a measurement.
-    pub(crate) fn drop_timing_covered_by(&mut self, ack: u64) {
+    pub(crate) fn drop_timing_covered_by(&mut self, cx: &Context<'_>, ack: u64) {
         if self.timed.is_some_and(|(end, _)| ack >= end) {
             self.timed = None;
-            self.rto.reset_backoff();
+            self.rto.reset_backoff(&cx.config.rto);
         }
     }
 

@@ -40,7 +40,7 @@ impl Sender {
         } else {
             usage.unused_most = usage.unused_most.max(flight);
             if cx.config.idle_restart == IdleRestart::Decay
-                && cx.now.since(usage.unused_since) >= self.rto.timeout(&cx.config.rto)
+                && cx.now.since(usage.unused_since) >= self.rto.timeout()
             {
                 self.decay_unused(cx);
             }
@@ -88,7 +88,7 @@ impl Sender {
     /// New data is about to be sent with nothing in flight: applies the idle rule.
     pub(super) fn restart_after_idle(&mut self, cx: &mut Context<'_>) {
         let idle = cx.now.since(self.last_sent);
-        let rto = self.rto.timeout(&cx.config.rto);
+        let rto = self.rto.timeout();
         if cx.config.idle_restart == IdleRestart::Off || idle < rto || self.last_sent == Time::ZERO {
             return;
         }

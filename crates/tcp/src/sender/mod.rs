@@ -66,6 +66,8 @@ pub(crate) struct Sender {
     pub(crate) peer_scale: u8,
     largest_window: u64,
     window_seq: Seq,
+    /// The window field last seen after the handshake.
+    window_field: Option<u16>,
     /// Offset to send at once, whatever the window.
     pub(crate) resend_now: Option<u64>,
     /// One new segment may be sent beyond cwnd (limited transmit).
@@ -113,6 +115,7 @@ impl Sender {
             peer_scale: 0,
             largest_window: 0,
             window_seq: Seq(0),
+            window_field: None,
             resend_now: None,
             extra_now: false,
             burst: u32::MAX,
@@ -164,7 +167,7 @@ impl Sender {
         self.window.set_bytes(self.initial_window(config));
         self.burst = u32::MAX;
         if self.syn_losses > 0 && config.reduction != Reduction::Ns2 {
-            self.rto.after_lost_syn();
+            self.rto.after_lost_syn(&config.rto);
         }
     }
 
@@ -190,6 +193,14 @@ impl Sender {
         self.window.bytes().min(self.peer_window)
     }
 
+    /// Whether an acceptable data segment's ACK field says nothing new.
+    pub(crate) fn is_stale_ack(&self, ack: u64, segment: &Segment) -> bool {
+        ack == self.una
+            && segment.payload_bytes > 0
+            && self.window_field == Some(segment.window)
+            && segment.sack.is_empty()
+    }
+
     /// What the congestion control is told of a loss.
     pub(crate) fn loss(&self, now: Time) -> Loss {
         Loss {
@@ -204,12 +215,23 @@ impl Sender {
     /// Takes the peer's window if the segment is new enough (RFC 9293 section
     /// 3.10.7.4); returns whether the usable window changed.
     pub(crate) fn take_window(&mut self, segment: &Segment, ack: u64) -> bool {
-        let scale = if segment.flags.has(crate::Flags::SYN) { 0 } else { self.peer_scale };
+        if self.window_field == Some(segment.window) && ack > self.una {
+            self.window_seq = segment.seq;
+            self.edge = ack + self.peer_window;
+            return false;
+        }
+        self.take_new_window(segment, ack)
+    }
+
+    fn take_new_window(&mut self, segment: &Segment, ack: u64) -> bool {
+        let is_syn = segment.flags.has(crate::Flags::SYN);
+        let scale = if is_syn { 0 } else { self.peer_scale };
         let window = u64::from(segment.window) << scale;
         if ack < self.una || (ack == self.una && segment.seq.before(self.window_seq)) {
             return false;
         }
         self.window_seq = segment.seq;
+        self.window_field = (!is_syn).then_some(segment.window);
         let edge = ack + window;
         let changed = window != self.peer_window;
         if edge == self.edge && !changed {
@@ -220,7 +242,7 @@ impl Sender {
         self.largest_window = self.largest_window.max(window);
         if self.ssthresh_from_peer {
             self.window.set_ssthresh(window.max(u64::from(self.smss)));
-            self.ssthresh_from_peer = segment.flags.has(crate::Flags::SYN);
+            self.ssthresh_from_peer = is_syn;
         }
         changed
     }

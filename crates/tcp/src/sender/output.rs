@@ -1,10 +1,60 @@
 //! What to send next.
 
+use crate::config::IdleRestart;
 use crate::recovery::{Repair, Send};
 
-use super::{Chunk, Context, Sender};
+use super::{Chunk, Context, Sender, Timer};
 
 impl Sender {
+    /// Whether something out of the ordinary is to be sent.
+    pub(crate) const fn has_errand(&self) -> bool {
+        self.resend_now.is_some() || self.extra_now || self.probe_now
+    }
+
+    /// Whether there is anything that may have to be sent.
+    pub(crate) fn has_something(&self) -> bool {
+        self.nxt < self.limit() || self.resend_now.is_some() || !self.repair.is_quiet()
+    }
+
+    /// The common case of [`Self::next_chunk`]: a full segment of new data, other
+    /// data outstanding, nothing to repair. Also tells whether more may follow.
+    #[inline]
+    pub(crate) fn express(&mut self, cx: &mut Context<'_>) -> Option<(Chunk, bool)> {
+        let smss = u64::from(self.smss);
+        let start = self.nxt;
+        let stop = start + smss;
+        if self.has_errand() | (self.burst != u32::MAX) | (start != self.max) | (self.una == start) {
+            return None;
+        }
+        let bound = match &self.repair {
+            Repair::Classic(classic) => self.una + self.window.bytes() + classic.inflation(),
+            Repair::Pipe(pipe) if pipe.is_quiet() => self.una + self.window.bytes(),
+            Repair::Board(board) if board.is_plain() => self.una + self.window.bytes(),
+            _ => return None,
+        };
+        let bound = bound.min(self.edge).min(self.end - 1);
+        if stop > bound {
+            return None;
+        }
+        self.nxt = stop;
+        self.max = stop;
+        cx.stats.data_packets += 1;
+        self.last_sent = cx.now;
+        if let Repair::Board(board) = &mut self.repair {
+            board.sent(cx.now, start, stop, false);
+        } else if self.timed.is_none() {
+            self.timed = Some((stop, cx.now));
+        }
+        if cx.config.cwnd_limited_growth || cx.config.idle_restart == IdleRestart::Decay {
+            let flight = self.nxt - self.una;
+            self.note_usage(cx, flight);
+        }
+        if self.timer != Timer::Retransmit || matches!(self.repair, Repair::Board(_)) {
+            self.after_send(cx, false);
+        }
+        Some((Chunk { start, payload: self.smss, fin: false }, stop + smss <= bound))
+    }
+
     /// The next segment of the stream that may be sent now.
     pub(crate) fn next_chunk(&mut self, cx: &mut Context<'_>) -> Option<Chunk> {
         if let Some(start) = self.resend_now.take()
@@ -143,7 +193,7 @@ impl Sender {
         self.last_sent = cx.now;
         self.arm_retransmit(cx);
         if answers && cx.config.reduction == crate::config::Reduction::Ns2 {
-            self.deadline = cx.now + self.rto.timeout(&cx.config.rto) * 2;
+            self.deadline = cx.now + self.rto.timeout() * 2;
         }
     }
 

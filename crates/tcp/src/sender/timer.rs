@@ -19,6 +19,8 @@ pub(crate) enum Timer {
     Reorder,
     /// Zero-window probe (RFC 9293 section 3.8.6.1).
     Persist,
+    /// The connection is in TIME-WAIT until here.
+    TimeWait,
 }
 
 impl Sender {
@@ -66,13 +68,19 @@ impl Sender {
         self.deadline = probe.min(retransmit);
     }
 
+    /// TIME-WAIT begins, or begins anew.
+    pub(crate) fn arm_time_wait(&mut self, until: Time) {
+        self.timer = Timer::TimeWait;
+        self.deadline = until;
+    }
+
     /// Starts or stops the persist timer as the peer's window demands.
-    pub(crate) fn update_persist(&mut self) {
+    pub(crate) fn update_persist(&mut self, cx: &Context<'_>) {
         if self.timer == Timer::Persist && self.edge > self.nxt && self.peer_window > 0 {
             self.timer = Timer::Off;
             self.deadline = Time::MAX;
             self.retries = 0;
-            self.rto.reset_backoff();
+            self.rto.reset_backoff(&cx.config.rto);
         }
     }
 
@@ -92,6 +100,7 @@ impl Sender {
                 self.deadline = Time::MAX;
                 true
             }
+            Timer::TimeWait => false,
             Timer::Persist => {
                 // Probes go on for as long as the peer answers (RFC 9293 section 3.8.6.1).
                 self.rto.back_off(&cx.config.rto);

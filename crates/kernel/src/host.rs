@@ -3,6 +3,7 @@
 use std::fs;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd;
+use std::sync::Arc;
 
 use crate::error::Attempt;
 use crate::netlink::{Netlink, Prefix, RouteSettings};
@@ -11,6 +12,9 @@ use crate::{Error, Namespace, Tun};
 /// The network all hosts of a run share, IPv4 and IPv6.
 const NETWORK_V4: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 0);
 const NETWORK_V6: Ipv6Addr = Ipv6Addr::new(0xfd6c, 0x6173, 0x7468, 0, 0, 0, 0, 0);
+
+/// Smaller devices carry no IPv6 (RFC 8200 section 5).
+const IPV6_MIN_MTU: u32 = 1280;
 
 /// Packets the device holds for the path before the stack is told to wait.
 const DEVICE_QUEUE: u32 = 5_000;
@@ -58,7 +62,7 @@ pub struct Host {
     /// Its settings.
     pub settings: HostSettings,
     /// Its namespace.
-    pub namespace: Namespace,
+    pub namespace: Arc<Namespace>,
 }
 
 impl Host {
@@ -67,7 +71,7 @@ impl Host {
     /// # Errors
     /// When the namespace or device cannot be made, or a setting is refused.
     pub fn build(settings: HostSettings) -> Result<(Self, Tun), Error> {
-        let namespace = Namespace::create()?;
+        let namespace = Arc::new(Namespace::create()?);
         let tun = namespace.run(|| set_up(&settings))?;
         Ok((Self { settings, namespace }, tun))
     }
@@ -98,7 +102,7 @@ fn set_up(settings: &HostSettings) -> Result<Tun, Error> {
         (v4, Prefix { address: NETWORK_V4.into(), bits: 16 }),
         (v6, Prefix { address: NETWORK_V6.into(), bits: 64 }),
     ] {
-        if own.address.is_ipv6() && !has_ipv6() {
+        if own.address.is_ipv6() && (!has_ipv6() || settings.mtu < IPV6_MIN_MTU) {
             continue;
         }
         netlink

@@ -1,0 +1,307 @@
+//! Runs one cell on the real stack and writes the same record as the simulator.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use lasthop_network::Route;
+use lasthop_path::{DropReason, StationAirtime};
+use lasthop_record::{CellRecord, EventRow, FlowRow, StationRow};
+use lasthop_scenario::spec::{Sampling, Variant, World};
+use lasthop_units::{Direction, Span, Time};
+
+use crate::conversation::Conversation;
+use crate::routed::FIRST_PORT;
+use crate::sampler::{Sampled, Sampler, SenderKey};
+use crate::session::{Ended, Options, Session};
+use crate::workload::{FlowPlan, FlowState, Work};
+use crate::{Clock, Error};
+
+/// How often the engine looks whether the work is done.
+const LOOK: Duration = Duration::from_millis(5);
+/// After the work, the last ACKs and closings still travel.
+const LINGER: Span = Span::from_ms(20);
+
+/// Real-time runs of one process go one after the other: two at once would
+/// make each other late.
+static RUNNING: Mutex<()> = Mutex::new(());
+
+/// One flow of a workload, before it runs.
+#[derive(Clone, Debug)]
+struct FlowSpec {
+    workload: usize,
+    route: Route,
+    direction: Direction,
+    start: Time,
+}
+
+/// Runs `variant` with `seed`, again while it is late beyond the bound and
+/// attempts are left. The totals say whether the last one is valid.
+///
+/// # Errors
+/// When the kernel cannot play the scenario, or this user may not build it.
+pub fn run_cell(variant: &Variant, seed: u64, options: &Options) -> Result<CellRecord, Error> {
+    let _one_at_a_time = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut attempt = 1;
+    loop {
+        let (mut record, valid) = run_once(&variant.world, seed, options)?;
+        if valid || attempt >= options.attempts {
+            record.totals.push(("valid", f64::from(u8::from(valid))));
+            record.totals.push(("attempts", f64::from(attempt)));
+            return Ok(record);
+        }
+        attempt += 1;
+    }
+}
+
+fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, bool), Error> {
+    let flows = flows(world);
+    let routes = flows.iter().map(|flow| flow.route).collect();
+    let mut session = Session::open_with(world, routes, seed, options)?;
+    let numbered = || flows.iter().enumerate();
+    let mut work = Work::prepare(numbered().map(|(index, flow)| plan(world, &session, index, flow, options)))?;
+    let keys = numbered().map(|(index, flow)| key(world, &session, index, flow)).collect();
+    let sampler = Sampler::load(world.record.samples, keys, work.flows.clone(), options.trace)?;
+    let clock = session.begin()?;
+    sampler.begin(clock);
+    work.begin(clock)?;
+    let run_end = wait(&work, &clock, world.duration);
+    let infos: Vec<_> = work.flows.iter().map(|flow| flow.info().unwrap_or_default()).collect();
+    work.stop();
+    let sampled = sampler.stop()?;
+    let coalesced = session.backlog_coalesced();
+    let divided = divided_in_kernel(&session, &flows);
+    let ended = session.end_path()?;
+    let valid = ended.punctuality.is_valid(options.lateness_bound);
+    let rows = numbered().map(|(index, flow)| {
+        let counts = sampled.counts.as_ref().map(|counts| counts[index]);
+        let outcome = Outcome { state: &work.flows[index], info: infos[index], counts, divided: divided[index] };
+        flow_row(world, index, flow, run_end, &outcome, &ended)
+    });
+    let rows = rows.collect();
+    let mut record = assemble(world, rows, run_end, sampled, ended, coalesced);
+    let failed = work.flows.iter().zip(0..).filter(|(flow, _)| flow.error().is_some());
+    record.events.extend(failed.map(|(_, flow)| EventRow { t: run_end, flow, kind: "failed", value: 1.0 }));
+    Ok((record, valid))
+}
+
+/// All flows of `world`, in the simulator's order.
+fn flows(world: &World) -> Vec<FlowSpec> {
+    let mut flows = Vec::new();
+    for (index, workload) in world.workloads.iter().enumerate() {
+        let servers = world.hosts[workload.server].count.max(1);
+        let mut number = 0;
+        for client in 0..world.hosts[workload.client].count {
+            for _ in 0..workload.flows {
+                flows.push(FlowSpec {
+                    workload: index,
+                    route: Route {
+                        server_group: workload.server,
+                        server_in_group: number % servers,
+                        client_group: workload.client,
+                        client_in_group: client,
+                        station: Route::station_of(world, workload.client, client),
+                    },
+                    direction: workload.direction,
+                    start: Time::ZERO + workload.start + workload.stagger * u64::from(number),
+                });
+                number += 1;
+            }
+        }
+    }
+    flows
+}
+
+/// The hosts of a flow: its sender's, then its receiver's.
+fn seats(session: &Session, flow: &FlowSpec) -> [usize; 2] {
+    let server = session.seat(flow.route.server_group, flow.route.server_in_group);
+    let client = session.seat(flow.route.client_group, flow.route.client_in_group);
+    match flow.direction {
+        Direction::Downlink => [server, client],
+        Direction::Uplink => [client, server],
+    }
+}
+
+fn plan(world: &World, session: &Session, index: usize, flow: &FlowSpec, options: &Options) -> FlowPlan {
+    let [sender, receiver] = seats(session, flow);
+    FlowPlan {
+        kind: world.workloads[flow.workload].kind.clone(),
+        port: FIRST_PORT + index as u16,
+        start: flow.start,
+        sender: session.end(sender, options.ipv6),
+        receiver: session.end(receiver, options.ipv6),
+    }
+}
+
+fn key(world: &World, session: &Session, index: usize, flow: &FlowSpec) -> SenderKey {
+    let [sender, _] = seats(session, flow);
+    let conversation = Conversation::of(&world.workloads[flow.workload].kind);
+    SenderKey {
+        namespace: session.seats[sender].inode,
+        port: FIRST_PORT + index as u16,
+        is_local: conversation.is_some_and(|conversation| !conversation.sender_opens),
+    }
+}
+
+/// Waits for the work or the duration, and returns when the run ended.
+fn wait(work: &Work, clock: &Clock, duration: Span) -> Time {
+    let limit = Time::ZERO + duration;
+    loop {
+        let now = clock.now();
+        if work.is_done() {
+            clock.sleep_until(now + LINGER);
+            return work.flows.iter().filter_map(|flow| flow.end()).max().unwrap_or(now);
+        }
+        if now >= limit {
+            return limit;
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// Divided ACKs the eBPF program sent, put on the first flow of its host:
+/// the program counts per device.
+fn divided_in_kernel(session: &Session, flows: &[FlowSpec]) -> Vec<u64> {
+    let mut divided = vec![0; flows.len()];
+    for (seat, divack) in &session.divacks {
+        let sent = divack.counters().map_or(0, |counters| counters.divided_acks);
+        let first = flows.iter().position(|flow| seats(session, flow).contains(seat));
+        if let Some(first) = first {
+            divided[first] += sent;
+        }
+    }
+    divided
+}
+
+struct Outcome<'a> {
+    state: &'a Arc<FlowState>,
+    info: crate::TcpInfo,
+    counts: Option<crate::sampler::SenderCounts>,
+    divided: u64,
+}
+
+fn flow_row(
+    world: &World,
+    index: usize,
+    flow: &FlowSpec,
+    run_end: Time,
+    outcome: &Outcome<'_>,
+    ended: &Ended,
+) -> FlowRow {
+    let workload = &world.workloads[flow.workload];
+    let seen = ended.path.recorder.counts[index];
+    let (data, acks) = (flow.direction.index(), flow.direction.reverse().index());
+    let row = FlowRow {
+        flow: index as u32,
+        workload: workload.name.clone(),
+        host: world.hosts[flow.route.client_group].name.clone(),
+        client: flow.route.station - 1,
+        start: outcome.state.start().unwrap_or(flow.start),
+        end: outcome.state.end(),
+        run_end,
+        delivered_bytes: outcome.state.delivered(),
+        ..FlowRow::default()
+    };
+    let Some(conversation) = Conversation::of(&workload.kind) else {
+        return FlowRow {
+            acked_bytes: row.delivered_bytes,
+            data_packets: outcome.state.sent_packets(),
+            ..row
+        };
+    };
+    let created = ended.path.network.acks_created().get(index).copied().unwrap_or(0);
+    let decisions = outcome.counts.unwrap_or(crate::sampler::SenderCounts {
+        timeouts: outcome.info.timeouts,
+        ..Default::default()
+    });
+    FlowRow {
+        bytes: conversation.total_bytes(),
+        acked_bytes: outcome.info.acked_bytes.max(if row.end.is_some() { row.delivered_bytes } else { 0 }),
+        data_packets: seen.data_packets[data],
+        retransmissions: seen.retransmissions[data],
+        fast_retransmits: decisions.fast_retransmits,
+        timeouts: decisions.timeouts,
+        cwnd_cuts: decisions.cwnd_cuts,
+        duplicate_acks: seen.duplicate_acks[acks],
+        acks_sent: seen.acks_sent[acks].saturating_sub(outcome.divided),
+        divided_acks: outcome.divided + created.max(0) as u64,
+        ..row
+    }
+}
+
+fn assemble(
+    world: &World,
+    flows: Vec<FlowRow>,
+    run_end: Time,
+    sampled: Sampled,
+    ended: Ended,
+    coalesced: u64,
+) -> CellRecord {
+    let Ended { path, punctuality } = ended;
+    let recorder = path.recorder;
+    let mut events = recorder.events;
+    for row in flows.iter().filter(|row| row.end.is_some()) {
+        let t = row.end.unwrap_or(run_end);
+        events.push(EventRow { t, flow: row.flow.into(), kind: "completed", value: 1.0 });
+    }
+    events.extend(sampled.events);
+    // What follows the end of the run is only the teardown.
+    events.retain(|event| event.t <= run_end);
+    let lateness = punctuality.lateness;
+    let flag = |on: bool| f64::from(u8::from(on));
+    let mut totals = vec![("run_s", run_end.as_secs_f64()), ("engine_events", punctuality.packets_in as f64)];
+    for (name, reason) in DROP_TOTALS {
+        let count = recorder.drops.iter().find(|(known, _)| *known == reason).map_or(0, |(_, count)| *count);
+        totals.push((name, count as f64));
+    }
+    totals.extend([
+        ("lateness_p50_s", lateness.p50.as_secs_f64()),
+        ("lateness_p99_s", lateness.p99.as_secs_f64()),
+        ("lateness_p999_s", lateness.p999.as_secs_f64()),
+        ("lateness_max_s", lateness.max.as_secs_f64()),
+        ("stolen_s", punctuality.stolen.as_secs_f64()),
+        ("backlog_coalesced", coalesced as f64),
+        ("refused_packets", punctuality.refused as f64),
+        ("unroutable_packets", path.unroutable as f64),
+        ("unlogged_packets", recorder.unlogged as f64),
+        ("lost_samples", sampled.lost as f64),
+        ("traced", flag(sampled.counts.is_some())),
+        ("realtime", flag(punctuality.privileges.realtime)),
+    ]);
+    let traced = world.record.samples != Sampling::Off;
+    CellRecord {
+        elements: world.path.iter().map(|element| element.name.clone()).collect(),
+        flows,
+        samples: if traced { sampled.samples } else { Vec::new() },
+        packets: recorder.packets,
+        mac: recorder.mac,
+        stations: path.network.airtime().iter().enumerate().map(station_row).collect(),
+        events,
+        totals,
+    }
+}
+
+/// Columns of `runs` that count drops, named as the simulator's.
+const DROP_TOTALS: [(&str, DropReason); 5] = [
+    ("drops_queue", DropReason::QueueFull),
+    ("drops_error", DropReason::Error),
+    ("drops_retry_limit", DropReason::RetryLimit),
+    ("drops_link_down", DropReason::LinkDown),
+    ("drops_agent", DropReason::Agent),
+];
+
+fn station_row((station, airtime): (usize, &StationAirtime)) -> StationRow {
+    StationRow {
+        station: station as u32,
+        data_airtime_s: airtime.data.as_secs_f64(),
+        ack_airtime_s: airtime.acks.as_secs_f64(),
+        collision_airtime_s: airtime.collided.as_secs_f64(),
+        error_airtime_s: airtime.spoilt.as_secs_f64(),
+        delivered: airtime.successes,
+        attempts: airtime.attempts,
+        collisions: airtime.collisions,
+        retries: airtime.retries,
+        retry_drops: airtime.retry_drops,
+        queue_drops: airtime.queue_drops,
+    }
+}

@@ -1,0 +1,482 @@
+//! A scenario's world in motion: its hosts exist, its path carries packets.
+
+use std::ffi::CString;
+use std::fmt::Write;
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Child;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use lasthop_agent::{AgentConfig, DivacksMode};
+use lasthop_ebpf::{Divack, DivackSettings, Growth, PerAck, netns_inode};
+use lasthop_network::{Network, Route};
+use lasthop_path::QueuedFrames;
+use lasthop_scenario::spec::{AgentAt, Place, Side, World};
+use lasthop_units::{Span, Time};
+
+use crate::driver::{Driver, Punctuality, Settings};
+use crate::error::Attempt;
+use crate::path::{WorldPath, sends};
+use crate::recorder::Recorder;
+use crate::routed::{MAX_FLOWS, Routes, Standing};
+use crate::stack::{Control, Refusal, Stack};
+use crate::workload::{EndPlan, SocketOptions};
+use crate::{Addresses, Clock, Error, Host, HostSettings, Keeper, Program, RunDir, Tun};
+
+/// The most hosts a group may have, by its addresses.
+const MAX_HOSTS: u32 = 250;
+
+/// Choices that are the engine's, not the scenario's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Agents that have an eBPF form run in it instead of in user space.
+    pub ebpf: bool,
+    /// Sender samples come from tracepoints where the kernel allows.
+    pub trace: bool,
+    /// Timing of the path thread.
+    pub driver: Settings,
+    /// The stack hands over whole bursts.
+    pub offload: bool,
+    /// Workloads use IPv6.
+    pub ipv6: bool,
+    /// A run whose p99 lateness exceeds this is invalid.
+    pub lateness_bound: Span,
+    /// Invalid runs are repeated until this many were tried.
+    pub attempts: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            ebpf: false,
+            trace: true,
+            driver: Settings::default(),
+            offload: true,
+            ipv6: false,
+            lateness_bound: Punctuality::BOUND,
+            attempts: 3,
+        }
+    }
+}
+
+/// Checks that the kernel can play every host of `world`.
+///
+/// # Errors
+/// The first thing it cannot play, in one sentence.
+pub fn capability(world: &World) -> Result<(), Refusal> {
+    for host in &world.hosts {
+        let stack = Stack::of(host)?;
+        if let Control::Named(name) = &stack.control
+            && !available_controls().iter().any(|known| known == name)
+        {
+            return Err(Refusal::new(format!(
+                "this kernel has no congestion control {name:?} (it has {})",
+                available_controls().join(", ")
+            )));
+        }
+        if host.count > MAX_HOSTS {
+            return Err(Refusal::new(format!("group {:?} has more than {MAX_HOSTS} hosts", host.name)));
+        }
+    }
+    if world.hosts.len() > 200 {
+        return Err(Refusal::new("it has more than 200 groups of hosts"));
+    }
+    Ok(())
+}
+
+/// The congestion controls sockets can choose.
+pub(crate) fn available_controls() -> Vec<String> {
+    std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
+        .map(|names| names.split_whitespace().map(str::to_owned).collect())
+        .unwrap_or_default()
+}
+
+/// A host with what its programs need to know.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    pub(crate) host: Host,
+    pub(crate) group: usize,
+    pub(crate) in_group: u32,
+    pub(crate) side: Side,
+    pub(crate) options: SocketOptions,
+    /// The namespace's inode, which names it in traces.
+    pub(crate) inode: u32,
+    device: u32,
+}
+
+/// Hosts and path of one world. Dropping it removes everything.
+pub struct Session {
+    // Dropped in this order: programs, then the path, then what they ran on.
+    keeper: OnceLock<Keeper>,
+    driver: Option<Driver<WorldPath>>,
+    /// The path before it is set in motion.
+    idle: Option<(WorldPath, Vec<Tun>)>,
+    settings: Settings,
+    pub(crate) divacks: Vec<(usize, Divack)>,
+    pub(crate) seats: Vec<Seat>,
+    per_ack: Option<PerAck>,
+    clock: Clock,
+    run: RunDir,
+    keeper_start: Mutex<()>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("run", &self.run).field("seats", &self.seats).finish_non_exhaustive()
+    }
+}
+
+/// What the path looks like at the moment, for a status line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Since the run began.
+    pub now: Time,
+    /// IP bytes delivered so far, downlink and uplink.
+    pub delivered_bytes: [u64; 2],
+    /// Packets dropped so far, for every reason.
+    pub dropped: u64,
+    /// Packets travelling on wires.
+    pub travelling: usize,
+    /// Frames queued for the first station at the access point.
+    pub queued: usize,
+    /// Stations whose radio is down.
+    pub radios_down: Vec<u32>,
+}
+
+/// What is left of a session when it ends.
+pub(crate) struct Ended {
+    pub(crate) path: WorldPath,
+    pub(crate) punctuality: Punctuality,
+}
+
+impl Session {
+    /// Builds the hosts of `world`; [`Session::begin`] sets its path in motion.
+    /// `flows` are the routes of the built-in workloads' flows.
+    pub(crate) fn open_with(
+        world: &World,
+        flows: Vec<Route>,
+        seed: u64,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        capability(world)?;
+        if flows.len() > MAX_FLOWS {
+            return Err(Refusal::new(format!("more than {MAX_FLOWS} flows")).into());
+        }
+        let (world, in_kernel) = split_agents(world, options.ebpf)?;
+        let run = RunDir::create()?;
+        let per_ack = register(&world)?;
+        let (seats, tuns) = seat_hosts(&world, per_ack.as_ref(), options)?;
+        let divacks = attach(&seats, &in_kernel)?;
+        run.write("hosts", &hosts_file(&seats))?;
+        run.write("namespaces", &namespaces(&seats))?;
+        let flow_count = flows.len();
+        let routes = routes(&world, &seats, flows);
+        let mut network = Network::new(&world, routes.routes.clone(), 0, seed)
+            .map_err(|error| Refusal::new(error.to_string()))?;
+        network.report_attempts(world.record.mac);
+        let recorder = Recorder::new(world.record.packets, flow_count);
+        Ok(Self {
+            keeper: OnceLock::new(),
+            driver: None,
+            idle: Some((WorldPath::new(network, routes, recorder), tuns)),
+            settings: options.driver,
+            divacks,
+            seats,
+            per_ack,
+            clock: Clock::start(),
+            run,
+            keeper_start: Mutex::new(()),
+        })
+    }
+
+    /// Starts the run's clock and sets the path in motion.
+    pub(crate) fn begin(&mut self) -> Result<Clock, Error> {
+        if let Some((path, tuns)) = self.idle.take() {
+            self.clock = Clock::start();
+            self.driver = Some(Driver::start(path, tuns, self.clock, self.settings)?);
+        }
+        Ok(self.clock)
+    }
+
+    /// Builds the hosts of `world` and sets its path in motion, without its
+    /// workloads: for programs of the user's own.
+    ///
+    /// # Errors
+    /// When the kernel cannot play the scenario or this user may not build it.
+    pub fn open(world: &World, seed: u64, options: &Options) -> Result<Self, Error> {
+        let mut session = Self::open_with(world, Vec::new(), seed, options)?;
+        session.begin()?;
+        Ok(session)
+    }
+
+    /// The run's clock.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// The run's name.
+    pub fn name(&self) -> &str {
+        self.run.name()
+    }
+
+    /// Names of the hosts with their addresses; groups of one are called by
+    /// the group's name, others `name-1`, `name-2`, …
+    pub fn hosts(&self) -> Vec<(&str, Addresses)> {
+        self.seats
+            .iter()
+            .map(|seat| (seat.host.settings.name.as_str(), seat.host.settings.addresses))
+            .collect()
+    }
+
+    /// Starts a program in the host of that name.
+    ///
+    /// # Errors
+    /// When there is no such host or the program cannot be started.
+    pub fn spawn(&self, host: &str, program: Program) -> Result<Child, Error> {
+        let seat = self
+            .seats
+            .iter()
+            .find(|seat| seat.host.settings.name == host)
+            .ok_or_else(|| Error::Unavailable(format!("the scenario has no host {host:?}")))?;
+        self.keeper()?.spawn(&seat.host, program)
+    }
+
+    fn keeper(&self) -> Result<&Keeper, Error> {
+        let _one_at_a_time = self.keeper_start.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(keeper) = self.keeper.get() {
+            return Ok(keeper);
+        }
+        let hosts = CString::new(self.run.path().join("hosts").as_os_str().as_bytes()).ok();
+        let keeper = Keeper::start(self.run.name(), hosts)?;
+        Ok(self.keeper.get_or_init(|| keeper))
+    }
+
+    /// Takes a station's radio down or up now; clients are counted from 1.
+    pub fn set_radio(&self, station: u32, up: bool, queued: QueuedFrames) {
+        if let Some(driver) = &self.driver {
+            driver.tell(move |path, now| path.set_radio(now, station, up, queued));
+        }
+    }
+
+    /// What the path looks like now.
+    ///
+    /// # Errors
+    /// When the path has stopped.
+    pub fn status(&self) -> Result<Status, Error> {
+        let Some(driver) = &self.driver else { return Err(Error::Panicked("path")) };
+        driver.ask(|path, now| {
+            let mut radios_down = std::collections::BTreeSet::new();
+            for event in &path.recorder.events {
+                match event.kind {
+                    "radio-down" => radios_down.insert(event.value as u32),
+                    "radio-up" => radios_down.remove(&(event.value as u32)),
+                    _ => false,
+                };
+            }
+            Status {
+                now,
+                delivered_bytes: path.delivered_bytes,
+                dropped: path.recorder.drops.iter().map(|(_, count)| count).sum(),
+                travelling: path.network.travelling(),
+                queued: path.network.wifi_queue_len(0, lasthop_units::Direction::Downlink),
+                radios_down: radios_down.into_iter().collect(),
+            }
+        })
+    }
+
+    /// One end of a flow, for the built-in workloads.
+    pub(crate) fn end(&self, seat: usize, ipv6: bool) -> EndPlan {
+        let seat = &self.seats[seat];
+        let Addresses { v4, v6 } = seat.host.settings.addresses;
+        EndPlan {
+            namespace: Arc::clone(&seat.host.namespace),
+            address: if ipv6 { IpAddr::V6(v6) } else { IpAddr::V4(v4) },
+            options: seat.options.clone(),
+        }
+    }
+
+    /// Index of a host.
+    pub(crate) fn seat(&self, group: usize, in_group: u32) -> usize {
+        let meant = |seat: &Seat| seat.group == group && seat.in_group == in_group;
+        self.seats.iter().position(meant).unwrap_or(0)
+    }
+
+    /// ACKs the receivers' stacks coalesced while their programs held the socket.
+    pub(crate) fn backlog_coalesced(&self) -> u64 {
+        self.seats.iter().filter_map(|seat| tcp_ext(&seat.host, "TCPBacklogCoalesce")).sum()
+    }
+
+    /// Whether a sender here counts every ACK.
+    pub fn counts_every_ack(&self) -> bool {
+        self.per_ack.is_some()
+    }
+
+    /// Stops the path.
+    pub(crate) fn end_path(&mut self) -> Result<Ended, Error> {
+        let driver = self.driver.take().ok_or(Error::Panicked("path"))?;
+        let (path, punctuality) = driver.stop()?;
+        Ok(Ended { path, punctuality })
+    }
+}
+
+/// The world without the agents that run in the kernel, and those agents.
+fn split_agents(world: &World, ebpf: bool) -> Result<(World, Vec<AgentAt>), Error> {
+    let mut world = world.clone();
+    if !ebpf {
+        return Ok((world, Vec::new()));
+    }
+    let hosts = &world.hosts;
+    let has_form = |agent: &AgentAt| {
+        matches!(
+            (agent.place, &agent.agent),
+            (Place::Host(group), AgentConfig::Divacks(config))
+                if hosts[group].side == Side::Client && config.count <= lasthop_ebpf::MAX_COUNT
+        )
+    };
+    let (in_kernel, in_user_space): (Vec<_>, Vec<_>) =
+        world.agents.iter().cloned().partition(has_form);
+    if in_kernel.is_empty() && !in_user_space.is_empty() {
+        return Err(Refusal::new(format!(
+            "no agent of this scenario has an eBPF form (divacks at a client with a count up to {})",
+            lasthop_ebpf::MAX_COUNT
+        ))
+        .into());
+    }
+    world.agents = in_user_space;
+    Ok((world, in_kernel))
+}
+
+fn register(world: &World) -> Result<Option<PerAck>, Error> {
+    for host in &world.hosts {
+        if let Control::PerAck { when_limited } = Stack::of(host)?.control {
+            let growth = if when_limited { Growth::WhenLimited } else { Growth::Always };
+            let registered = PerAck::register(growth).map_err(|error| {
+                Error::Unavailable(format!(
+                    "host {:?} counts every ACK, which needs a BPF congestion control: {error}",
+                    host.name
+                ))
+            })?;
+            return Ok(Some(registered));
+        }
+    }
+    Ok(None)
+}
+
+fn seat_hosts(
+    world: &World,
+    per_ack: Option<&PerAck>,
+    options: &Options,
+) -> Result<(Vec<Seat>, Vec<Tun>), Error> {
+    let (mut seats, mut tuns) = (Vec::new(), Vec::new());
+    for (group, spec) in world.hosts.iter().enumerate() {
+        let stack = Stack::of(spec)?;
+        for in_group in 0..spec.count {
+            let name = if spec.count == 1 {
+                spec.name.clone()
+            } else {
+                format!("{}-{}", spec.name, in_group + 1)
+            };
+            let congestion_control = match (&stack.control, per_ack) {
+                (Control::Named(name), _) => name.clone(),
+                (Control::PerAck { .. }, Some(registered)) => registered.name().to_owned(),
+                (Control::PerAck { .. }, None) => "reno".to_owned(),
+            };
+            let (host, tun) = Host::build(HostSettings {
+                name,
+                addresses: Addresses::of(group as u8, in_group as u8),
+                mtu: stack.mtu,
+                offload: options.offload,
+                route: stack.route,
+                sysctls: stack.sysctls.clone(),
+            })?;
+            let inode = netns_inode(host.namespace.as_fd())
+                .attempt(|| "name a network namespace".into())?;
+            seats.push(Seat {
+                host,
+                group,
+                in_group,
+                side: spec.side,
+                options: SocketOptions {
+                    congestion_control,
+                    window_clamp: stack.window_clamp,
+                    no_delay: stack.no_delay,
+                },
+                inode,
+                device: tun.index(),
+            });
+            tuns.push(tun);
+        }
+    }
+    Ok((seats, tuns))
+}
+
+fn attach(seats: &[Seat], agents: &[AgentAt]) -> Result<Vec<(usize, Divack)>, Error> {
+    let mut attached = Vec::new();
+    for AgentAt { place, agent } in agents {
+        let (Place::Host(group), AgentConfig::Divacks(config)) = (*place, agent) else { continue };
+        let settings = DivackSettings {
+            count: config.count,
+            max_count: (config.mode == DivacksMode::Controlled).then_some(config.max_count),
+            immediate_within: (!config.divide_delayed_acks)
+                .then(|| std::time::Duration::from_nanos(config.immediate_within.as_ns())),
+        };
+        for (index, seat) in seats.iter().enumerate().filter(|(_, seat)| seat.group == group) {
+            let divack = Divack::attach(Some(seat.host.namespace.as_fd()), seat.device, settings)
+                .map_err(|error| {
+                    Error::Unavailable(format!("divacks cannot run in the kernel: {error}"))
+                })?;
+            attached.push((index, divack));
+        }
+    }
+    Ok(attached)
+}
+
+fn routes(world: &World, seats: &[Seat], flows: Vec<Route>) -> Routes {
+    let standing = |seat: &Seat| Standing {
+        sends: sends(seat.side),
+        group: seat.group,
+        in_group: seat.in_group,
+    };
+    let hosts: Vec<_> = seats
+        .iter()
+        .map(|seat| {
+            let Addresses { v4, v6 } = seat.host.settings.addresses;
+            (standing(seat), vec![IpAddr::V4(v4), IpAddr::V6(v6)])
+        })
+        .collect();
+    Routes::new(&hosts, flows, |client| Route::station_of(world, client.group, client.in_group))
+}
+
+/// `/etc/hosts` as the programs of the run see it.
+fn hosts_file(seats: &[Seat]) -> String {
+    let mut text = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
+    for seat in seats {
+        let HostSettings { name, addresses: Addresses { v4, v6 }, .. } = &seat.host.settings;
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{v4} {name}\n{v6} {name}");
+    }
+    text
+}
+
+/// Where the namespaces can be entered while the run lives.
+fn namespaces(seats: &[Seat]) -> String {
+    seats
+        .iter()
+        .map(|seat| format!("{} {}\n", seat.host.settings.name, seat.host.namespace_path()))
+        .collect()
+}
+
+/// A counter of `TcpExt` in `/proc/net/netstat` of the host.
+fn tcp_ext(host: &Host, counter: &str) -> Option<u64> {
+    let text = host
+        .namespace
+        .run(|| {
+            std::fs::read_to_string("/proc/thread-self/net/netstat")
+                .attempt(|| "read a host's TCP counters".into())
+        })
+        .ok()?;
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix("TcpExt:"));
+    let position = lines.next()?.split_whitespace().position(|name| name == counter)?;
+    lines.next()?.split_whitespace().nth(position)?.parse().ok()
+}

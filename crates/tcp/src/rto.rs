@@ -139,7 +139,7 @@ impl Rto {
     }
 
     fn rfc6298(&mut self, config: &RtoConfig, rtt: Span) {
-        let rtt = rtt.round_up_to(config.tick).as_ns() as i64;
+        let rtt = rtt.round_up_to(config.tick).as_ns().cast_signed();
         if self.measured {
             let error = rtt - (self.srtt >> 3);
             self.srtt += error;
@@ -148,7 +148,7 @@ impl Rto {
             self.srtt = rtt << 3;
             self.var = rtt << 1;
         }
-        let spread = self.var.max(config.tick.as_ns() as i64);
+        let spread = self.var.max(config.tick.as_ns().cast_signed());
         self.base = Span::from_ns(((self.srtt >> 3) + spread).max(1) as u64);
     }
 
@@ -156,8 +156,8 @@ impl Rto {
     /// and drops hardly weigh in (`m >>= 3`), so that falling round-trip times
     /// do not raise the timeout.
     fn linux(&mut self, config: &RtoConfig, rtt: Span, una: u64, next: u64) {
-        let floor = config.min.as_ns() as i64;
-        let rtt = rtt.as_ns().max(1) as i64;
+        let floor = config.min.as_ns().cast_signed();
+        let rtt = rtt.as_ns().max(1).cast_signed();
         if self.measured {
             let mut error = rtt - (self.srtt >> 3);
             self.srtt += error;
@@ -196,7 +196,7 @@ impl Rto {
     fn ticks(&mut self, config: &RtoConfig, sent: Time, now: Time) {
         let tick = config.tick.as_ns().max(1);
         let phase = (sent.as_ns() + config.tick_phase.as_ns()) % tick;
-        let rtt = ((now.since(sent).as_ns() + phase) / tick).max(1) as i64;
+        let rtt = ((now.since(sent).as_ns() + phase) / tick).max(1).cast_signed();
         if self.srtt == 0 {
             self.srtt = rtt << 3;
             self.var = rtt << 1;

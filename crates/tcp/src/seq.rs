@@ -22,7 +22,7 @@ impl Seq {
 
     /// The signed distance from `earlier` to `self`.
     pub const fn since(self, earlier: Self) -> i32 {
-        self.0.wrapping_sub(earlier.0) as i32
+        self.0.wrapping_sub(earlier.0).cast_signed()
     }
 
     /// Whether `self` lies before `other`.

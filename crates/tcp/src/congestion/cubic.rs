@@ -16,7 +16,7 @@ pub struct Cubic {
     pub fast_convergence: bool,
     /// Never grow slower than Reno would (section 4.3).
     pub reno_friendly: bool,
-    /// Leave slow start by HyStart.
+    /// Leave slow start by `HyStart`.
     pub hystart: bool,
 }
 
@@ -88,9 +88,8 @@ impl Controller {
         self.estimate = cwnd;
         if cwnd < self.maximum {
             // K = cbrt((W_max - cwnd) / C) seconds, here in milliseconds.
-            let gap = u128::from(self.maximum - cwnd) * 1_000_000_000 * 1000
-                / u128::from(self.config.c_permille.max(1))
-                >> FRACTION_BITS;
+            let gap = (u128::from(self.maximum - cwnd) * 1_000_000_000 * 1000
+                / u128::from(self.config.c_permille.max(1))) >> FRACTION_BITS;
             self.k = Span::from_ms(cube_root(gap.min(u128::from(u64::MAX >> 1)) as u64));
             self.origin = self.maximum;
         } else {

@@ -1,4 +1,4 @@
-//! HyStart: leaving slow start before the queue overflows (Ha and Rhee 2011;
+//! `HyStart`: leaving slow start before the queue overflows (Ha and Rhee 2011;
 //! the two detectors of Linux `tcp_cubic.c`).
 
 use lasthop_units::{Span, Time};

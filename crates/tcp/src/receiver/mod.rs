@@ -170,7 +170,7 @@ impl Receiver {
     /// PAWS (RFC 7323 section 5): whether the timestamp is older than the last accepted.
     pub(crate) fn is_old_by_timestamp(&self, now: Time, timestamps: Timestamps) -> bool {
         const STALE: Span = Span::from_secs(24 * 24 * 3600);
-        (timestamps.value.wrapping_sub(self.ts_recent) as i32) < 0
+        timestamps.value.wrapping_sub(self.ts_recent).cast_signed() < 0
             && now.since(self.ts_recent_at) < STALE
     }
 
@@ -178,7 +178,7 @@ impl Receiver {
     pub(crate) fn take_timestamp(&mut self, now: Time, segment: &Segment) {
         if let Some(timestamps) = segment.timestamps
             && segment.seq.at_or_before(self.irs.add(self.acks.last_sent as u32))
-            && timestamps.value.wrapping_sub(self.ts_recent) as i32 >= 0
+            && timestamps.value.wrapping_sub(self.ts_recent).cast_signed() >= 0
         {
             self.ts_recent = timestamps.value;
             self.ts_recent_at = now;

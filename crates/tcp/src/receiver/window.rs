@@ -123,8 +123,8 @@ impl ReceiveWindow {
         }
         // The announced edge never moves back (RFC 9293 section 3.8.6.2.1).
         window = window.max(self.edge.saturating_sub(next));
-        let field = window.div_ceil(unit).min(65_535);
-        self.edge = self.edge.max(next + field * unit);
+        let field = ((window + (unit - 1)) >> scale).min(65_535);
+        self.edge = self.edge.max(next + (field << scale));
         field as u16
     }
 

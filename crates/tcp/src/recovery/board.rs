@@ -107,12 +107,12 @@ impl Board {
         self.to_resend.is_empty()
     }
 
-    /// Whether nothing is SACKed, lost or being repaired.
+    /// Whether nothing is `SACKed`, lost or being repaired.
     pub(crate) fn is_plain(&self) -> bool {
         self.phase == Phase::Open && self.sacked.is_empty() && self.to_resend.is_empty()
     }
 
-    /// RFC 6675's pipe: sent, not SACKed, not lost (or resent since).
+    /// RFC 6675's pipe: sent, not `SACKed`, not lost (or resent since).
     pub(crate) fn in_flight(&self, una: u64, nxt: u64) -> u64 {
         (nxt - una).saturating_sub(self.sacked.total() + self.to_resend.total())
     }
@@ -188,7 +188,7 @@ impl Board {
         }
     }
 
-    /// Everything not SACKed is lost; nothing counts as resent any more.
+    /// Everything not `SACKed` is lost; nothing counts as resent any more.
     pub(super) fn lose_all(&mut self, una: u64, nxt: u64) {
         self.resent.clear();
         self.to_resend.clear();
@@ -231,7 +231,7 @@ impl Board {
         (self.to_resend.total() > before, again_at)
     }
 
-    /// RFC 6675 `IsLost`: as many SACKed segments above as the threshold says.
+    /// RFC 6675 `IsLost`: as many `SACKed` segments above as the threshold says.
     fn bound_by_count(&self, una: u64, smss: u32) -> u64 {
         if self.sacked_segments < self.threshold {
             return una;
@@ -250,7 +250,7 @@ impl Board {
     }
 
     /// Forward acknowledgement: all but `threshold` of the segments up to the
-    /// highest SACKed one are lost, however many above them are SACKed (Linux
+    /// highest `SACKed` one are lost, however many above them are `SACKed` (Linux
     /// `fackets_out`).
     fn bound_by_distance(&self) -> u64 {
         let Some((_, top)) = self.sacked.last() else { return 0 };
@@ -317,7 +317,7 @@ impl Board {
         Some((start.max(una), last.end))
     }
 
-    /// The receiver dropped what it had SACKed (RFC 2018 section 8).
+    /// The receiver dropped what it had `SACKed` (RFC 2018 section 8).
     pub(super) fn renege(&mut self) {
         self.sacked.clear();
         self.sacked_segments = 0;

@@ -1,4 +1,4 @@
-//! Tahoe, Reno and NewReno: duplicate ACKs, window inflation, go-back-N after
+//! Tahoe, Reno and `NewReno`: duplicate ACKs, window inflation, go-back-N after
 //! a timeout (RFC 5681, RFC 6582). With [`Reduction::Ns2`] every step is that
 //! of ns-2 2.35 (`tcp.cc`, `tcp-reno.cc`, `tcp-newreno.cc`).
 

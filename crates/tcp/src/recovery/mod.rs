@@ -1,7 +1,7 @@
 //! How losses are repaired.
 //!
 //! Three families: go-back-N with duplicate ACKs ([`classic`]: Tahoe, Reno,
-//! NewReno), ns-2's SACK with its counted pipe ([`pipe`]), and a scoreboard of
+//! `NewReno`), ns-2's SACK with its counted pipe ([`pipe`]), and a scoreboard of
 //! every segment ([`board`]: RFC 6675, RACK-TLP, PRR) as of today's stacks.
 
 mod board;

@@ -1,5 +1,5 @@
 //! SACK as ns-2 2.35 does it (`tcp-sack1.cc`): a counter of packets in the
-//! pipe, every hole below the highest SACKed packet is resent once.
+//! pipe, every hole below the highest `SACKed` packet is resent once.
 
 use crate::congestion::Window;
 use crate::ranges::RangeSet;
@@ -15,7 +15,7 @@ pub(crate) struct Pipe {
     /// Everything below has been resent in this recovery.
     resent_below: u64,
     /// Segments thought to be in the network.
-    pipe: i64,
+    count: i64,
     fast: bool,
     after_timeout: bool,
     /// Highest offset sent when the last loss was noticed; 1 once recovered.
@@ -24,7 +24,7 @@ pub(crate) struct Pipe {
 
 impl Pipe {
     pub(crate) fn new() -> Self {
-        Self { sacked: RangeSet::default(), resent_below: 0, pipe: 0, fast: false, after_timeout: false, recover: 1 }
+        Self { sacked: RangeSet::default(), resent_below: 0, count: 0, fast: false, after_timeout: false, recover: 1 }
     }
 
     pub(crate) const fn in_recovery(&self) -> bool {
@@ -49,7 +49,7 @@ impl Pipe {
         if !self.fast {
             return Send::new_if(nxt, smss, una + window.bytes());
         }
-        if self.pipe >= window.segments() as i64 {
+        if self.count >= window.segments().cast_signed() {
             return Send::Nothing;
         }
         match self.sacked.next_hole(self.resent_below.max(una)) {
@@ -63,7 +63,7 @@ impl Pipe {
 
     pub(crate) fn sent(&mut self, start: u64, end: u64) {
         if self.fast {
-            self.pipe += 1;
+            self.count += 1;
             if start >= self.resent_below && self.sacked.last().is_some_and(|(_, top)| start < top) {
                 self.resent_below = end;
             }
@@ -136,7 +136,7 @@ impl Sender {
     fn pipe_loss(&mut self, cx: &mut Context<'_>) {
         let (una, max) = (self.una, self.max);
         let smss = u64::from(self.smss);
-        let outstanding = (max - una).div_ceil(smss) as i64;
+        let outstanding = (max - una).div_ceil(smss).cast_signed();
         let Some(pipe) = self.pipe() else { return };
         if una <= pipe.recover && una != 1 {
             return;
@@ -144,7 +144,7 @@ impl Sender {
         pipe.recover = max;
         // One less than is out for each duplicate; the resent segment is not
         // counted, so `sent` is made good here.
-        pipe.pipe = outstanding - i64::from(cx.config.dup_ack_threshold) - 1;
+        pipe.count = outstanding - i64::from(cx.config.dup_ack_threshold) - 1;
         pipe.fast = true;
         pipe.resent_below = pipe.resent_below.max(una + smss);
         cx.stats.fast_retransmits += 1;
@@ -157,7 +157,7 @@ impl Sender {
     fn pipe_ack_in_recovery(&mut self, cx: &mut Context<'_>, ack: u64, advanced: bool, segment: &Segment) {
         let flight_before = self.in_flight();
         let Some(pipe) = self.pipe() else { return };
-        pipe.pipe -= 1;
+        pipe.count -= 1;
         if advanced && ack >= pipe.recover {
             pipe.recover = 1;
             pipe.fast = false;
@@ -168,17 +168,15 @@ impl Sender {
             self.grow(cx, acked, acked, rtt, false, flight_before);
         } else if advanced {
             // What left the network with the resent segment: itself and its original.
-            pipe.pipe -= 1;
+            pipe.count -= 1;
             pipe.sacked.remove_below(ack);
             self.una = ack;
             self.nxt = self.nxt.max(ack);
             self.take_sack(segment);
             self.rearm(cx);
             self.rto.reset_backoff(&cx.config.rto);
-        } else {
-            if self.take_sack(segment) && self.dup_acks > 0 {
-                self.dup_acks += 1;
-            }
+        } else if self.take_sack(segment) && self.dup_acks > 0 {
+            self.dup_acks += 1;
         }
     }
 

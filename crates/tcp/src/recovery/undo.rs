@@ -35,7 +35,7 @@ impl Undo {
 
     /// Whether an ACK that echoes `echo` was provoked before anything was resent.
     pub(super) const fn shown_by_echo(&self, echo: u32) -> bool {
-        self.first_resent != 0 && echo != 0 && (echo.wrapping_sub(self.first_resent) as i32) < 0
+        self.first_resent != 0 && echo != 0 && echo.wrapping_sub(self.first_resent).cast_signed() < 0
     }
 
     /// Whether every retransmission has been reported as a duplicate.

@@ -23,7 +23,7 @@ impl Sender {
         let smss = u64::from(self.smss);
         let start = self.nxt;
         let stop = start + smss;
-        if self.has_errand() | (self.burst != u32::MAX) | (start != self.max) | (self.una == start) {
+        if self.has_errand() || self.burst != u32::MAX || start != self.max || self.una == start {
             return None;
         }
         let bound = match &self.repair {
@@ -32,8 +32,8 @@ impl Sender {
             Repair::Board(board) if board.is_plain() => self.una + self.window.bytes(),
             _ => return None,
         };
-        let bound = bound.min(self.edge).min(self.end - 1);
-        if stop > bound {
+        // The last segment may carry PSH or FIN and is no common case.
+        if stop > bound.min(self.edge).min(self.end - 1) {
             return None;
         }
         self.nxt = stop;
@@ -52,7 +52,8 @@ impl Sender {
         if self.timer != Timer::Retransmit || matches!(self.repair, Repair::Board(_)) {
             self.after_send(cx, false);
         }
-        Some((Chunk { start, payload: self.smss, fin: false }, stop + smss <= bound))
+        let cwnd_is_full = stop + smss > bound && stop + smss <= self.end;
+        Some((Chunk { start, payload: self.smss, fin: false }, !cwnd_is_full))
     }
 
     /// The next segment of the stream that may be sent now.

@@ -20,13 +20,14 @@ struct Delivery {
     /// Data sent before any retransmission of it, delivered now.
     original: bool,
     duplicate_reported: bool,
+    /// Highest offset SACKed before this ACK: what arrives below it was reordered.
+    top: u64,
 }
 
 impl Board {
     /// Takes segments wholly acknowledged off the board.
     fn take_ack(&mut self, now: Time, una: u64, ack: u64, recover: u64, smallest: Span, delivery: &mut Delivery) {
         let sacked_before = self.sacked.total();
-        let top = self.sacked.last().map_or(0, |(_, right)| right);
         while let Some(segment) = self.segments.front() {
             if segment.end > ack {
                 break;
@@ -40,7 +41,7 @@ impl Board {
                         delivery.rtt = Some(now.since(segment.at));
                     }
                     delivery.original |= segment.end <= recover;
-                    if segment.end < top {
+                    if segment.end < delivery.top {
                         self.rack.reordering = true;
                     }
                 }
@@ -57,9 +58,11 @@ impl Board {
     }
 
     /// Takes the SACK blocks of an ACK.
+    #[allow(clippy::too_many_arguments)]
     fn take_sacks(
         &mut self, now: Time, una: u64, nxt: u64, ack: u64, blocks: &[(u64, u64)], smallest: Span, delivery: &mut Delivery,
     ) {
+        let top = delivery.top;
         for (index, &(start, end)) in blocks.iter().enumerate() {
             let inside = blocks.get(index + 1).is_some_and(|next| next.0 <= start && end <= next.1);
             if index == 0 && (end <= ack || inside) {
@@ -70,7 +73,6 @@ impl Board {
             if start >= end {
                 continue;
             }
-            let top = self.sacked.last().map_or(0, |(_, right)| right);
             let Self { sacked, segments, rack, sacked_segments, to_resend, recover, .. } = self;
             let added = sacked.insert_with(start, end, |from, to| {
                 to_resend.remove(from, to);
@@ -118,7 +120,8 @@ impl Sender {
         let isn = self.isn;
         let Repair::Board(board) = &mut self.repair else { return };
         let flight_before = board.in_flight(una, nxt);
-        let mut delivery = Delivery::default();
+        let top = board.sacked.last().map_or(0, |(_, right)| right);
+        let mut delivery = Delivery { top, ..Delivery::default() };
         if !segment.sack.is_empty() {
             let mut blocks = [(0, 0); 4];
             let mut count = 0;

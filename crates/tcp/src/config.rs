@@ -195,7 +195,7 @@ named_enum! {
     /// How the congestion window comes down to the new threshold in recovery.
     pub enum Reduction {
         /// As ns-2 2.35 does it: window inflation by duplicate ACKs in Reno and
-        /// NewReno, a counted pipe in SACK.
+        /// `NewReno`, a counted pipe in SACK.
         Ns2 = "ns-2",
         /// At once (RFC 5681, RFC 6675).
         AtOnce = "at-once",
@@ -209,9 +209,9 @@ named_enum! {
 named_enum! {
     /// How a loss is told from reordering.
     pub enum LossDetection {
-        /// Duplicate ACKs, or SACKed segments above the hole (RFC 6675).
+        /// Duplicate ACKs, or selectively acknowledged segments above the hole (RFC 6675).
         DupAcks = "dup-acks",
-        /// Distance below the highest SACKed segment, until reordering is seen
+        /// Distance below the highest segment acknowledged selectively, until reordering is seen
         /// (forward acknowledgement, Mathis and Mahdavi 1996; Linux before 4.15).
         Fack = "fack",
         /// Time since a segment sent later was delivered (RFC 8985).

@@ -214,7 +214,7 @@ fn sacked_holes_are_filled_and_nothing_else() {
         for top in [5000, 6000, 7000, 8000, 9000, 10_000] {
             talk.hear(sack(1000, &[(4000, top), (2000, 3000)]));
             resent.extend(talk.data());
-            talk.now = talk.now + Span::from_ms(1);
+            talk.now += Span::from_ms(1);
         }
         assert_eq!(resent, [1000, 3000], "{personality}");
         talk.now = ms(300);
@@ -416,14 +416,14 @@ fn idle_linux_halves_its_window_for_every_timeout_passed() {
     talk.end.send(talk.now, 40_000);
     let mut sent = talk.data().len() as u32;
     for done in 1..=40 {
-        talk.now = talk.now + Span::from_ms(10);
+        talk.now += Span::from_ms(10);
         talk.hear(ack(done * 1000, 60_000));
         sent += talk.data().len() as u32;
     }
     assert_eq!(sent, 40);
     let before = talk.end.metrics().cwnd_bytes;
     assert!(before > 25_000.0, "{before}");
-    talk.now = talk.now + Span::from_secs(20);
+    talk.now += Span::from_secs(20);
     talk.end.send(talk.now, 60_000);
     assert_eq!(talk.data().len(), 10, "back to the initial window");
 }
@@ -438,7 +438,7 @@ fn the_announced_window_follows_what_is_read() {
     let mut last = first;
     for step in 1..200 {
         if step % 20 == 0 {
-            talk.now = talk.now + Span::from_ms(100);
+            talk.now += Span::from_ms(100);
         }
         talk.hear(data(step * 1000, 1000));
         last = u32::from(talk.says().window);

@@ -20,7 +20,7 @@ struct Delivery {
     /// Data sent before any retransmission of it, delivered now.
     original: bool,
     duplicate_reported: bool,
-    /// Highest offset SACKed before this ACK: what arrives below it was reordered.
+    /// Highest offset `SACKed` before this ACK: what arrives below it was reordered.
     top: u64,
 }
 

@@ -161,7 +161,7 @@ impl World {
                 break;
             }
             events += 1;
-            self.step(now, what);
+            self.step(now, &what);
         }
         Outcome { server: self.server, client: self.client, trace: self.trace, queue_drops: self.queue_drops, events }
     }
@@ -204,8 +204,8 @@ impl World {
         self.at(arrival, next(index));
     }
 
-    fn step(&mut self, now: Time, what: Happening) {
-        match what {
+    fn step(&mut self, now: Time, what: &Happening) {
+        match *what {
             Happening::Router(index) => self.hop(now, 1, index, Happening::FarRouter),
             Happening::FarRouter(index) => self.hop(now, 2, index, Happening::Client),
             Happening::Client(index) => {
@@ -225,6 +225,9 @@ impl World {
                 self.note_cwnd(now);
                 self.flush_server(now);
             }
+            // An entry that an earlier one has replaced.
+            Happening::ServerTimer if now != self.timers[0] => {}
+            Happening::ClientTimer if now != self.timers[1] => {}
             Happening::ServerTimer => {
                 self.timers[0] = Time::MAX;
                 self.server.on_deadline(now);

@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (server_at, client_at) = (Addresses::of(0, 0), Addresses::of(1, 0));
     let (server, server_tun) = Host::build(host("server", server_at, offload))?;
     let (client, client_tun) = Host::build(host("client", client_at, offload))?;
-    let keeper = Keeper::start(run.name(), None)?;
+    let keeper = Keeper::start(&run, None)?;
     let wire = WiredConfig { downlink: link.clone(), uplink: link };
     let settings = Settings { join, ..Settings::default() };
     let driver = Driver::start(DelayLine::new(&wire, 1), vec![server_tun, client_tun], Clock::start(), settings)?;

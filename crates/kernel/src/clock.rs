@@ -81,9 +81,13 @@ pub fn release_memory() {
 
 fn memory_lock_is_unlimited() -> bool {
     const CAP_IPC_LOCK: u32 = 14;
-    let in_first_user_namespace = fs::read_to_string("/proc/self/uid_map")
-        .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]));
-    in_first_user_namespace && crate::doctor::has_capability(CAP_IPC_LOCK)
+    in_first_user_namespace() && crate::doctor::has_capability(CAP_IPC_LOCK)
+}
+
+/// Whether root here is root of the machine.
+pub(crate) fn in_first_user_namespace() -> bool {
+    fs::read_to_string("/proc/self/uid_map")
+        .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]))
 }
 
 /// Time the hypervisor took from this machine's processors so far, all of them

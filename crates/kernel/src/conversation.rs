@@ -62,7 +62,7 @@ impl Conversation {
     }
 
     /// The sending program, on a connected socket. `start` is the flow's.
-    pub(crate) fn send(&self, mut socket: &TcpStream, clock: &Clock, start: Time) -> io::Result<()> {
+    pub(crate) fn send(&self, mut socket: &TcpStream, clock: Clock, start: Time) -> io::Result<()> {
         let stop = self.lasts.map_or(Time::MAX, |lasts| start + lasts);
         let mut pattern = Pattern::new();
         let Some(responses) = &self.responses else {
@@ -94,7 +94,7 @@ impl Conversation {
     pub(crate) fn receive(
         &self,
         mut socket: &TcpStream,
-        clock: &Clock,
+        clock: Clock,
         mut arrived: impl FnMut(u64),
     ) -> io::Result<Option<Time>> {
         let request = vec![b'?'; self.request_bytes as usize];
@@ -169,11 +169,11 @@ mod tests {
         thread::scope(|scope| {
             let sender = scope.spawn(|| {
                 let (socket, _) = listener.accept().unwrap();
-                conversation.send(&socket, &clock, Time::ZERO)
+                conversation.send(&socket, clock, Time::ZERO)
             });
             let socket = TcpStream::connect(address).unwrap();
             let mut bytes = 0;
-            let end = conversation.receive(&socket, &clock, |count| bytes += count).unwrap();
+            let end = conversation.receive(&socket, clock, |count| bytes += count).unwrap();
             sender.join().unwrap().unwrap();
             (bytes, end)
         })

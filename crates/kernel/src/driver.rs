@@ -254,10 +254,10 @@ impl<F: Forwarder> Loop<F> {
         loop {
             self.advance();
             let mut more = false;
-            for host in 0..self.tuns.len() {
-                if ready[host] {
-                    ready[host] = self.read(host)?;
-                    more |= ready[host];
+            for (host, ready) in ready.iter_mut().enumerate() {
+                if *ready {
+                    *ready = self.read(host)?;
+                    more |= *ready;
                 }
             }
             if more {

@@ -65,7 +65,7 @@ fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, 
     let clock = session.begin()?;
     sampler.begin(clock);
     work.begin(clock)?;
-    let run_end = wait(&work, &clock, world.duration);
+    let run_end = wait(&work, clock, world.duration);
     let infos: Vec<_> = work.flows.iter().map(|flow| flow.info().unwrap_or_default()).collect();
     work.stop();
     let sampled = sampler.stop()?;
@@ -144,7 +144,7 @@ fn key(world: &World, session: &Session, index: usize, flow: &FlowSpec) -> Sende
 }
 
 /// Waits for the work or the duration, and returns when the run ended.
-fn wait(work: &Work, clock: &Clock, duration: Span) -> Time {
+fn wait(work: &Work, clock: Clock, duration: Span) -> Time {
     let limit = Time::ZERO + duration;
     loop {
         let now = clock.now();

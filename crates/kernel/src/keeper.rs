@@ -1,9 +1,9 @@
 //! Programs inside hosts, none of which outlives the run.
 //!
-//! They live in a process namespace whose first process is a keeper: a fork of
+//! They live in a process namespace whose first process is a warden: a fork of
 //! this program that only waits. When this program ends, however it ends, the
-//! keeper goes, and the kernel ends everything else in there with it, also
-//! what the programs started in the background.
+//! warden removes the run's directory and goes, and the kernel ends everything
+//! else in there with it, also what the programs started in the background.
 
 use std::ffi::{CString, OsString};
 use std::io;
@@ -18,7 +18,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::pipe2;
 
 use crate::error::Attempt;
-use crate::{Error, Host};
+use crate::{Error, Host, RunDir};
 
 /// The variable that marks every program of a run, for `clean`.
 pub const RUN_VARIABLE: &str = "LASTHOP_RUN";
@@ -48,21 +48,22 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the keeper for the run `run`; `hosts_file` replaces `/etc/hosts`
-    /// for its programs.
+    /// Starts the keeper of a run; `hosts_file` replaces `/etc/hosts` for its
+    /// programs.
     ///
     /// # Errors
     /// When a process namespace cannot be made.
-    pub fn start(run: &str, hosts_file: Option<CString>) -> Result<Self, Error> {
+    pub fn start(run: &RunDir, hosts_file: Option<CString>) -> Result<Self, Error> {
         let (requests, inbox) = channel::<Request>();
         let (started, outcome) = channel();
-        let run = run.to_owned();
+        let leftovers = run.leftovers();
+        let run = run.name().to_owned();
         // The parent-death signal follows the thread that forked, so one
         // thread starts everything and lives as long as the keeper.
         let thread = thread::Builder::new()
             .name("lasthop-keeper".into())
             .spawn(move || {
-                let warden = match Warden::start() {
+                let warden = match Warden::start(&leftovers) {
                     Ok(warden) => warden,
                     Err(error) => {
                         let _ = started.send(Err(error));
@@ -174,13 +175,13 @@ fn enter(namespace: RawFd, hosts_file: Option<&CString>) -> io::Result<()> {
 /// The first process of the run's process namespace.
 struct Warden {
     pid: libc::pid_t,
-    /// Closing it tells the warden to go, even where no signal reaches it.
+    /// The kernel closes it with this process, which tells the warden to go.
     _lifeline: OwnedFd,
 }
 
 impl Warden {
     /// Forks the warden; the calling thread's further children join its namespace.
-    fn start() -> Result<Self, Error> {
+    fn start(leftovers: &[CString]) -> Result<Self, Error> {
         unshare(CloneFlags::CLONE_NEWPID).attempt(|| "create a process namespace".into())?;
         let (watched, lifeline) =
             pipe2(nix::fcntl::OFlag::O_CLOEXEC).attempt(|| "create a pipe".into())?;
@@ -188,7 +189,7 @@ impl Warden {
         // call skips the fork handlers of libraries that know nothing of this.
         let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
         match pid {
-            0 => guard(watched.as_raw_fd()),
+            0 => guard(watched.as_raw_fd(), leftovers),
             -1 => Err(Error::system("start the keeper process", io::Error::last_os_error())),
             pid => Ok(Self { pid: pid as libc::pid_t, _lifeline: lifeline }),
         }
@@ -205,11 +206,11 @@ impl Drop for Warden {
     }
 }
 
-/// The warden's whole life: wait until the lifeline closes.
-fn guard(watched: RawFd) -> ! {
-    // SAFETY: system calls only, on descriptors of this process.
+/// The warden's whole life: wait until the lifeline closes, then remove the
+/// run's files and, last, its directory.
+fn guard(watched: RawFd, leftovers: &[CString]) -> ! {
+    // SAFETY: system calls only, on descriptors and memory of this process.
     unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         // Orphans of the programs become ours and need no burial.
         libc::signal(libc::SIGCHLD, libc::SIG_IGN);
         libc::dup2(watched, 0);
@@ -218,6 +219,10 @@ fn guard(watched: RawFd) -> ! {
         while libc::read(0, (&raw mut byte).cast(), 1) == -1
             && *libc::__errno_location() == libc::EINTR
         {}
+        for path in leftovers {
+            libc::unlink(path.as_ptr());
+            libc::rmdir(path.as_ptr());
+        }
         libc::_exit(0)
     }
 }

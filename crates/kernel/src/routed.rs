@@ -70,7 +70,7 @@ pub(crate) struct Standing {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routes {
     /// What the network is built from.
-    pub(crate) routes: Vec<Route>,
+    pub(crate) list: Vec<Route>,
     flows: usize,
     standings: Vec<Standing>,
     by_address: BTreeMap<IpAddr, usize>,
@@ -109,16 +109,16 @@ impl Routes {
                 find(route.server_group, route.server_in_group),
                 find(route.client_group, route.client_in_group),
             ]);
-            own.routes.push(route);
+            own.list.push(route);
         }
         for (server, (from, _)) in hosts.iter().enumerate() {
             for (client, (to, _)) in hosts.iter().enumerate() {
                 if from.sends != Direction::Downlink || to.sends != Direction::Uplink {
                     continue;
                 }
-                own.by_pair.insert((server, client), own.routes.len() as u32);
+                own.by_pair.insert((server, client), own.list.len() as u32);
                 own.ends.push([server, client]);
-                own.routes.push(Route {
+                own.list.push(Route {
                     server_group: from.group,
                     server_in_group: from.in_group,
                     client_group: to.group,

@@ -2,8 +2,10 @@
 //! locked as long as the run lives. The lock goes with the process, so a
 //! directory without one belongs to a run that was killed.
 
+use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -19,7 +21,9 @@ use crate::keeper::RUN_VARIABLE;
 pub struct RunDir {
     name: String,
     path: PathBuf,
-    _lock: File,
+    /// Held, never read: the kernel lets go of it with the process.
+    #[allow(dead_code)]
+    lock: File,
 }
 
 /// What `clean` found and removed.
@@ -33,6 +37,9 @@ pub struct Cleaned {
     pub alive: Vec<String>,
 }
 
+/// The files a run's directory may hold.
+const FILES: [&str; 3] = ["hosts", "lock", "namespaces"];
+
 /// Where runs are listed: `/run/lasthop` for root, the user's own elsewhere.
 pub fn base() -> PathBuf {
     if geteuid().is_root() && writable(Path::new("/run")) {
@@ -40,8 +47,22 @@ pub fn base() -> PathBuf {
     }
     match std::env::var_os("XDG_RUNTIME_DIR") {
         Some(own) if writable(Path::new(&own)) => PathBuf::from(own).join("lasthop"),
-        _ => std::env::temp_dir().join(format!("lasthop-{}", geteuid())),
+        _ => std::env::temp_dir().join(format!("lasthop-{}", outer_user())),
     }
+}
+
+/// The user outside of a user namespace, where everybody is root inside.
+fn outer_user() -> u32 {
+    let own = geteuid().as_raw();
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let numbers = |line: &str| -> Option<[u32; 3]> {
+        let mut words = line.split_whitespace().map(|word| word.parse().ok());
+        Some([words.next()??, words.next()??, words.next()??])
+    };
+    map.lines()
+        .filter_map(numbers)
+        .find(|&[inside, _, count]| own >= inside && own - inside < count)
+        .map_or(own, |[inside, outside, _]| outside + (own - inside))
 }
 
 fn writable(path: &Path) -> bool {
@@ -73,7 +94,7 @@ impl RunDir {
             Error::system(format!("lock {}", hidden.display()), io::Error::other(error))
         })?;
         fs::rename(&hidden, &path).attempt(|| format!("create {}", path.display()))?;
-        Ok(Self { name, path, _lock: lock })
+        Ok(Self { name, path, lock })
     }
 
     /// The run's name, unique on this machine while it lives.
@@ -86,11 +107,20 @@ impl RunDir {
         &self.path
     }
 
-    /// Writes a file into the directory.
+    /// Every path the run may leave, the directory last.
+    pub(crate) fn leftovers(&self) -> Vec<CString> {
+        let files = FILES.iter().map(|name| self.path.join(name));
+        files
+            .chain([self.path.clone()])
+            .filter_map(|path| CString::new(path.into_os_string().into_vec()).ok())
+            .collect()
+    }
+
+    /// Writes one of [`FILES`] into the directory.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
         let path = self.path.join(name);
         File::create(&path)
             .and_then(|mut file| file.write_all(text.as_bytes()))
@@ -207,7 +237,7 @@ mod tests {
         let run = RunDir::create_in(&base).unwrap();
         let (name, path) = (run.name().to_owned(), run.path().to_owned());
         // The kernel drops a killed run's lock; its directory stays.
-        run._lock.unlock().unwrap();
+        run.lock.unlock().unwrap();
         let cleaned = clean_in(&base).unwrap();
         assert_eq!(cleaned.runs, [name]);
         assert!(!path.exists());

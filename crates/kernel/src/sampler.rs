@@ -36,7 +36,7 @@ pub(crate) struct SenderKey {
 }
 
 impl SenderKey {
-    fn matches(&self, sample: &Sample) -> bool {
+    fn matches(self, sample: &Sample) -> bool {
         let port = if self.is_local { sample.local_port } else { sample.remote_port };
         sample.namespace == self.namespace && port == self.port
     }
@@ -90,8 +90,8 @@ impl Sampler {
                 let mut gate = Gate::new(sampling, flows.len());
                 let Ok(clock) = begun.recv() else { return Sampled::default() };
                 match trace {
-                    Some(trace) => follow(trace, &keys, &mut gate, &clock, &stopped),
-                    None => poll(&flows, &mut gate, &clock, &stopped),
+                    Some(trace) => follow(trace, &keys, &mut gate, clock, &stopped),
+                    None => poll(&flows, &mut gate, clock, &stopped),
                 }
             })
             .attempt(|| "start the sampler thread".into())?;
@@ -151,7 +151,7 @@ fn follow(
     mut trace: Trace,
     keys: &[SenderKey],
     gate: &mut Gate,
-    clock: &Clock,
+    clock: Clock,
     stop: &AtomicBool,
 ) -> Sampled {
     let mut sampled = Sampled { counts: Some(vec![SenderCounts::default(); keys.len()]), ..Sampled::default() };
@@ -175,7 +175,7 @@ fn follow(
 }
 
 impl Sampled {
-    fn take(&mut self, flow: usize, sample: &Sample, gate: &mut Gate, clock: &Clock) {
+    fn take(&mut self, flow: usize, sample: &Sample, gate: &mut Gate, clock: Clock) {
         let t = clock.at_monotonic(sample.time_ns);
         match sample.kind {
             SampleKind::Segment | SampleKind::Sent => {
@@ -208,7 +208,7 @@ impl Sampled {
             counts.cwnd_cuts += 1;
         }
         if !kind.is_empty() {
-            self.events.push(EventRow { t, flow: flow as i64, kind, value: 1.0 });
+            self.events.push(EventRow { t, flow: i64::from(flow as u32), kind, value: 1.0 });
         }
     }
 }
@@ -228,7 +228,7 @@ fn row(flow: u32, t: Time, sample: &Sample) -> SampleRow {
     }
 }
 
-fn poll(flows: &[Arc<FlowState>], gate: &mut Gate, clock: &Clock, stop: &AtomicBool) -> Sampled {
+fn poll(flows: &[Arc<FlowState>], gate: &mut Gate, clock: Clock, stop: &AtomicBool) -> Sampled {
     let mut sampled = Sampled::default();
     while !stop.load(Ordering::Acquire) {
         for (flow, state) in flows.iter().enumerate() {

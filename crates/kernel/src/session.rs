@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Child;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use lasthop_agent::{AgentConfig, DivacksMode};
 use lasthop_ebpf::{Divack, DivackSettings, Growth, PerAck, netns_inode};
@@ -108,7 +108,7 @@ pub(crate) struct Seat {
 /// Hosts and path of one world. Dropping it removes everything.
 pub struct Session {
     // Dropped in this order: programs, then the path, then what they ran on.
-    keeper: OnceLock<Keeper>,
+    keeper: Keeper,
     driver: Option<Driver<WorldPath>>,
     /// The path before it is set in motion.
     idle: Option<(WorldPath, Vec<Tun>)>,
@@ -118,7 +118,6 @@ pub struct Session {
     per_ack: Option<PerAck>,
     clock: Clock,
     run: RunDir,
-    keeper_start: Mutex<()>,
 }
 
 impl std::fmt::Debug for Session {
@@ -165,6 +164,8 @@ impl Session {
         }
         let (world, in_kernel) = split_agents(world, options.ebpf)?;
         let run = RunDir::create()?;
+        let names = run.path().join("hosts");
+        let keeper = Keeper::start(&run, CString::new(names.as_os_str().as_bytes()).ok())?;
         let per_ack = register(&world)?;
         let (seats, tuns) = seat_hosts(&world, per_ack.as_ref(), options)?;
         let divacks = attach(&seats, &in_kernel)?;
@@ -172,12 +173,12 @@ impl Session {
         run.write("namespaces", &namespaces(&seats))?;
         let flow_count = flows.len();
         let routes = routes(&world, &seats, flows);
-        let mut network = Network::new(&world, routes.routes.clone(), 0, seed)
+        let mut network = Network::new(&world, routes.list.clone(), 0, seed)
             .map_err(|error| Refusal::new(error.to_string()))?;
         network.report_attempts(world.record.mac);
         let recorder = Recorder::new(world.record.packets, flow_count);
         Ok(Self {
-            keeper: OnceLock::new(),
+            keeper,
             driver: None,
             idle: Some((WorldPath::new(network, routes, recorder), tuns)),
             settings: options.driver,
@@ -186,7 +187,6 @@ impl Session {
             per_ack,
             clock: Clock::start(),
             run,
-            keeper_start: Mutex::new(()),
         })
     }
 
@@ -234,22 +234,20 @@ impl Session {
     /// # Errors
     /// When there is no such host or the program cannot be started.
     pub fn spawn(&self, host: &str, program: Program) -> Result<Child, Error> {
-        let seat = self
-            .seats
-            .iter()
-            .find(|seat| seat.host.settings.name == host)
-            .ok_or_else(|| Error::Unavailable(format!("the scenario has no host {host:?}")))?;
-        self.keeper()?.spawn(&seat.host, program)
+        let seat = self.seat_called(host)?;
+        self.keeper.spawn(&self.seats[seat].host, program)
     }
 
-    fn keeper(&self) -> Result<&Keeper, Error> {
-        let _one_at_a_time = self.keeper_start.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(keeper) = self.keeper.get() {
-            return Ok(keeper);
-        }
-        let hosts = CString::new(self.run.path().join("hosts").as_os_str().as_bytes()).ok();
-        let keeper = Keeper::start(self.run.name(), hosts)?;
-        Ok(self.keeper.get_or_init(|| keeper))
+    fn seat_called(&self, host: &str) -> Result<usize, Error> {
+        self.seats
+            .iter()
+            .position(|seat| seat.host.settings.name == host)
+            .ok_or_else(|| Error::Unavailable(format!("the scenario has no host {host:?}")))
+    }
+
+    /// The IPv4 end of a flow at the host of that name.
+    pub(crate) fn end_of(&self, host: &str) -> Result<EndPlan, Error> {
+        Ok(self.end(self.seat_called(host)?, false))
     }
 
     /// Takes a station's radio down or up now; clients are counted from 1.
@@ -461,10 +459,11 @@ fn hosts_file(seats: &[Seat]) -> String {
 
 /// Where the namespaces can be entered while the run lives.
 fn namespaces(seats: &[Seat]) -> String {
-    seats
-        .iter()
-        .map(|seat| format!("{} {}\n", seat.host.settings.name, seat.host.namespace_path()))
-        .collect()
+    let mut text = String::new();
+    for Seat { host, .. } in seats {
+        let _ = writeln!(text, "{} {}", host.settings.name, host.namespace_path());
+    }
+    text
 }
 
 /// A counter of `TcpExt` in `/proc/net/netstat` of the host.

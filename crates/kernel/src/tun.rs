@@ -53,12 +53,12 @@ impl Tun {
         // SAFETY: all zeroes is a valid ifreq.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
         for (slot, byte) in request.ifr_name.iter_mut().zip(DEVICE_NAME.bytes()) {
-            *slot = byte as libc::c_char;
+            *slot = byte.cast_signed();
         }
         request.ifr_ifru.ifru_flags =
             (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
         let fd = file.as_raw_fd();
-        let header = VNET_HEADER_BYTES as libc::c_int;
+        let header: libc::c_int = (VNET_HEADER_BYTES as u8).into();
         let features = if offload { TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 } else { 0 };
         // SAFETY: the descriptor is open and both pointers are valid for the calls.
         unsafe {

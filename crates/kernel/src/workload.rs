@@ -56,7 +56,7 @@ impl SocketOptions {
 }
 
 fn set_window_clamp(socket: &Socket, bytes: u32) -> io::Result<()> {
-    let value = bytes as libc::c_int;
+    let value: libc::c_int = bytes.min(i32::MAX as u32).cast_signed();
     // SAFETY: the value outlives the call and its size is stated.
     let result = unsafe {
         libc::setsockopt(
@@ -193,16 +193,12 @@ impl Work {
     fn add(&mut self, plan: FlowPlan) -> Result<(), Error> {
         let state = Arc::new(FlowState::default());
         self.flows.push(Arc::clone(&state));
-        match Conversation::of(&plan.kind) {
-            Some(conversation) => {
-                self.bounded.push(conversation.is_bounded());
-                self.add_tcp(plan, &Arc::new(conversation), &state)
-            }
-            None => {
-                self.bounded.push(false);
-                self.add_udp(&plan, &state)
-            }
-        }
+        let Some(conversation) = Conversation::of(&plan.kind) else {
+            self.bounded.push(false);
+            return self.add_udp(&plan, &state);
+        };
+        self.bounded.push(conversation.is_bounded());
+        self.add_tcp(plan, &Arc::new(conversation), &state)
     }
 
     fn add_tcp(
@@ -229,7 +225,7 @@ impl Work {
         let stop = Arc::clone(&self.stop);
         self.prepare_program(move |clock| {
             if let Some(accepted) = accept(&listener, &stop) {
-                passive.run(&clock, accepted.and_then(|socket| {
+                passive.run(clock, accepted.and_then(|socket| {
                     passive.state.keep(&socket, passive.sends)?;
                     Ok(socket)
                 }));
@@ -244,7 +240,7 @@ impl Work {
                 .state
                 .keep(&socket, active.sends)
                 .and_then(|()| SockRef::from(&socket).connect(&address.into()));
-            active.run(&clock, connected.map(|()| socket));
+            active.run(clock, connected.map(|()| socket));
         });
         Ok(())
     }
@@ -267,7 +263,7 @@ impl Work {
         self.prepare_program(move |clock| {
             clock.sleep_until(start);
             *lock(&counted.started) = Some(clock.now());
-            send_datagrams(&sender, to, rate, payload_bytes, &clock, &stop, &counted);
+            send_datagrams(&sender, to, rate, payload_bytes, clock, &stop, &counted);
         });
         let (stop, counted) = (Arc::clone(&self.stop), Arc::clone(state));
         self.prepare_program(move |_| receive_datagrams(&receiver, &stop, &counted));
@@ -317,7 +313,7 @@ struct Program {
 }
 
 impl Program {
-    fn run(&self, clock: &Clock, socket: io::Result<TcpStream>) {
+    fn run(&self, clock: Clock, socket: io::Result<TcpStream>) {
         let result = socket.and_then(|socket| {
             if self.sends {
                 return self.conversation.send(&socket, clock, self.start);
@@ -346,7 +342,7 @@ fn tcp_socket(end: &EndPlan, towards: SocketAddr) -> Result<Socket, Error> {
     Ok(socket)
 }
 
-fn listen(end: &EndPlan, address: SocketAddr) -> Result<Socket, Error> {
+pub(crate) fn listen(end: &EndPlan, address: SocketAddr) -> Result<Socket, Error> {
     end.namespace.run(|| {
         let socket = tcp_socket(end, address)?;
         socket
@@ -358,7 +354,7 @@ fn listen(end: &EndPlan, address: SocketAddr) -> Result<Socket, Error> {
 }
 
 /// Waits for one connection; `None` when the run ends first.
-fn accept(listener: &Socket, stop: &AtomicBool) -> Option<io::Result<TcpStream>> {
+pub(crate) fn accept(listener: &Socket, stop: &AtomicBool) -> Option<io::Result<TcpStream>> {
     let timeout = PollTimeout::try_from(LOOK).unwrap_or(PollTimeout::ZERO);
     while !stop.load(Ordering::Acquire) {
         let mut fds = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
@@ -374,7 +370,7 @@ fn send_datagrams(
     to: SocketAddr,
     rate: BitRate,
     payload_bytes: u32,
-    clock: &Clock,
+    clock: Clock,
     stop: &AtomicBool,
     state: &FlowState,
 ) {
@@ -385,7 +381,7 @@ fn send_datagrams(
         // The device's queue may be full: such a datagram is lost like any other.
         let _ = socket.send_to(&payload, to);
         state.sent_packets.fetch_add(1, Ordering::Relaxed);
-        due = due + interval;
+        due += interval;
         clock.sleep_until(due);
     }
 }

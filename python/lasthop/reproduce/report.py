@@ -33,7 +33,9 @@ def write_reproduction(lab: Lab, selections: Sequence[Selection], outcome: Outco
     if not there:
         raise LasthopError("nothing selected has runs that a report could draw")
     chosen = [name for name in FAVOURITES if name in there] or there[:1]
-    drawn = _join([_input(lab, name, label=len(chosen) > 1) for name in chosen])
+    # The first scenario's variants keep their names; the others' are told apart by their file's.
+    prefixes = ["", *(f"{Path(name).stem}: " for name in chosen[1:])]
+    drawn = _join([_input(lab, name, prefix) for name, prefix in zip(chosen, prefixes, strict=True)])
     file.parent.mkdir(parents=True, exist_ok=True)
     text = report.render_report(
         replace(
@@ -53,12 +55,11 @@ def _notes(lab: Lab, selections: Sequence[Selection]) -> list[str]:
     return [counting_sentence(lab)] if any(part.source.name == "ciminieri" for part in selections) else []
 
 
-def _input(lab: Lab, name: str, *, label: bool) -> ReportInput:
+def _input(lab: Lab, name: str, prefix: str) -> ReportInput:
     """A scenario's report; traces come from runs of single cells, made when they are drawn."""
     scenario = lab.scenario(name)
     made = report.report_of_result(lab.result(name), scenario_text=scenario.text)
     made = replace(made, path=report.path_from_scenario(scenario.text, dict(made.variants[0].parameters)))
-    prefix = f"{scenario.title}: " if label else ""
 
     def trace(key: CellKey) -> Trace | None:
         plain = key.variant.removeprefix(prefix)
@@ -76,7 +77,7 @@ def _input(lab: Lab, name: str, *, label: bool) -> ReportInput:
 
 
 def _join(inputs: Sequence[ReportInput]) -> ReportInput:
-    """Several scenarios on one page, their variants told apart by the scenario's title."""
+    """Several scenarios on one page; their variants must have names of their own."""
     first = inputs[0]
     if len(inputs) == 1:
         return first

@@ -41,13 +41,14 @@ impl Queue {
     }
 
     /// Whether a packet of `bytes` bytes finds room at `now`. A packet that
-    /// departs at `now` has left.
+    /// departs at `now` is still inside for one that arrives in that instant, as
+    /// in ns-2, where arrivals of a full pipe and departures coincide.
     #[inline]
     pub(crate) fn has_room(&mut self, now: Time, bytes: u32) -> bool {
         match self {
             Self::Unlimited => true,
             Self::Packets { limit, departures } => {
-                while departures.front().is_some_and(|&departure| departure <= now) {
+                while departures.front().is_some_and(|&departure| departure < now) {
                     departures.pop_front();
                 }
                 departures.len() < *limit
@@ -58,7 +59,7 @@ impl Queue {
                 departures,
             } => {
                 while let Some(&(departure, size)) = departures.front()
-                    && departure <= now
+                    && departure < now
                 {
                     departures.pop_front();
                     *inside -= u64::from(size);
@@ -88,10 +89,10 @@ impl Queue {
         match self {
             Self::Unlimited => None,
             Self::Packets { departures, .. } => {
-                Some(departures.len() - departures.partition_point(|&left| left <= now))
+                Some(departures.len() - departures.partition_point(|&left| left < now))
             }
             Self::Bytes { departures, .. } => {
-                Some(departures.len() - departures.partition_point(|&(left, _)| left <= now))
+                Some(departures.len() - departures.partition_point(|&(left, _)| left < now))
             }
         }
     }

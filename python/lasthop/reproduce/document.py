@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lasthop.reproduce.ciminieri_sections import counting_sentence, prose, table
 from lasthop.reproduce.lab import Lab
-from lasthop.reproduce.model import ItemOutcome, Outcome, Source, median
+from lasthop.reproduce.model import ItemOutcome, Measured, Outcome, Source, median
 from lasthop.reproduce.perform import Selection
 from lasthop.reproduce.text import spell_at, spell_error, spell_ours, spell_ratio
 
@@ -107,16 +107,24 @@ def _item(outcome: ItemOutcome) -> str:
 
 
 def _figure(outcome: ItemOutcome) -> str:
-    """A figure's values, the last key across; the source prints curves, so ours stand alone."""
-    keys = list(outcome.measured[0].at)
-    rows = list(dict.fromkeys(str(m.at[keys[0]]) for m in outcome.measured))
-    columns = list(dict.fromkeys(str(m.at[keys[-1]]) for m in outcome.measured))
-    cells = {(str(m.at[keys[0]]), str(m.at[keys[-1]])): spell_mean(m.estimate.mean) for m in outcome.measured}
-    quantity = outcome.measured[0].quantity
-    body = table(
-        [f"{keys[-1]} →", *columns], [[row, *(cells.get((row, c), "–") for c in columns)] for row in rows]
+    """A figure's values; the source prints curves, so ours stand alone."""
+    quantities = list(dict.fromkeys(m.quantity for m in outcome.measured))
+    tables = [
+        f"`{quantity}`:\n\n{_grid([m for m in outcome.measured if m.quantity == quantity])}"
+        for quantity in quantities
+    ]
+    return "The source prints curves. Ours, means over the seeds, " + "\n\n".join(tables)
+
+
+def _grid(measured: Sequence[Measured]) -> str:
+    """One quantity, its first key down and its last key across."""
+    first, last = next(iter(measured[0].at)), list(measured[0].at)[-1]
+    rows = list(dict.fromkeys(str(m.at[first]) for m in measured))
+    columns = list(dict.fromkeys(str(m.at[last]) for m in measured))
+    cells = {(str(m.at[first]), str(m.at[last])): spell_mean(m.estimate.mean) for m in measured}
+    return table(
+        [f"{last} →", *columns], [[row, *(cells.get((row, c), "–") for c in columns)] for row in rows]
     )
-    return f"The source prints curves. Ours, `{quantity}`, means over the seeds:\n\n{body}"
 
 
 def spell_mean(value: float | None) -> str:

@@ -61,17 +61,18 @@ def times_measure(scenario: str, variant: Callable[[At], str]) -> Measure:
 
 
 def times_by_size(scenario: str) -> Measure:
-    """Transfer time per mode and size of file."""
+    """Transfer time and retransmissions per mode and size of file."""
 
     def measure(lab: Lab, numbers: Sequence[PublishedNumber]) -> list[Measured]:
         del numbers
         result = lab.result(scenario)
         return [
             shown(
-                "transfer_time_s",
+                quantity,
                 {"mode": variant.name.split(",")[0], "bytes": variant.parameters["bytes"]},
-                extract.transfer_times(result, variant.name),
+                result.values(variant.name, quantity),
             )
+            for quantity in ("transfer_time_s", "retransmissions")
             for variant in result.variants
         ]
 

@@ -1,6 +1,7 @@
 """Scenario parser, catalog and engines, compiled from Rust."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from lasthop.frames import Tables
 
@@ -53,3 +54,30 @@ class Cells(Iterator[Cell]):
 def run(plan: Plan, cells: Sequence[tuple[int, int]], threads: int = 1, captures: bool = False) -> Cells: ...
 def schema() -> str: ...
 def catalog() -> str: ...
+
+class KernelError(RuntimeError):
+    """Something the kernel engine cannot do here, in one sentence."""
+
+def kernel_refusals(plan: Plan) -> list[str | None]: ...
+def run_kernel(
+    plan: Plan,
+    cells: Sequence[tuple[int, int]],
+    captures: bool = False,
+    ebpf: bool = False,
+    attempts: int = 3,
+    lateness_bound_s: float = 0.002,
+) -> Cells: ...
+def ensure_privileges() -> int | None: ...
+def kernel_doctor() -> list[tuple[str, bool, str, str]]: ...
+def clean() -> tuple[list[str], int, list[str]]: ...
+def shell(
+    plan: Plan,
+    variant: int,
+    seed: int,
+    command: Sequence[str],
+    tell: Callable[..., None] | None = None,
+    host: str | None = None,
+    serve: Path | None = None,
+    server_command: Sequence[str] = (),
+    ebpf: bool = False,
+) -> int: ...

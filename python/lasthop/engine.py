@@ -47,14 +47,18 @@ def _simulate(scenario: Scenario, cells: Sequence[CellId], options: Options) -> 
 
 
 def _kernel(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterable[_core.Cell]:
-    runner = getattr(_core, "run_kernel", None)
-    if runner is None:
-        raise EngineError("engine kernel: not part of this build; use --engine sim")
-    result: Iterable[_core.Cell] = runner(scenario.plan, cells, captures=options.captures)
-    return result
+    from lasthop.kernel import run_cells
+
+    return run_cells(scenario.plan, cells, captures=options.captures)
 
 
-ENGINES: dict[str, Engine] = {"sim": _simulate, "kernel": _kernel}
+def _kernel_ebpf(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterable[_core.Cell]:
+    from lasthop.kernel import run_cells
+
+    return run_cells(scenario.plan, cells, captures=options.captures, ebpf=True)
+
+
+ENGINES: dict[str, Engine] = {"sim": _simulate, "kernel": _kernel, "kernel-ebpf": _kernel_ebpf}
 """Every engine by name."""
 
 
@@ -101,7 +105,7 @@ def run(
         seeds: A count (1 to n) or a list; None takes the scenario's own.
         threads: Cells at once; None takes one per CPU.
         out: Directory for the results; None keeps them in memory.
-        engine: ``sim`` or ``kernel``.
+        engine: ``sim``, ``kernel``, or ``kernel-ebpf`` (divacks in the kernel too).
         captures: Also write pcapng captures of every cell; needs ``out``.
         progress: Called after every cell with the finished and the total number.
 

@@ -6,6 +6,7 @@
 //! signatures are in `_core.pyi`.
 
 mod arrays;
+mod kernel;
 mod pool;
 mod scenario;
 mod simulate;
@@ -15,6 +16,10 @@ use pyo3::prelude::*;
 /// Scenario parser, catalog and engines.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::kernel::{
+        KernelError, clean, ensure_privileges, kernel_doctor, kernel_refusals, run_kernel, shell,
+    };
     #[pymodule_export]
     use super::pool::{Cell, Cells};
     #[pymodule_export]

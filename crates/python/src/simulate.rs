@@ -26,41 +26,42 @@ pub fn run(plan: &Plan, cells: Vec<CellId>, threads: usize, captures: bool) -> P
             "no variant {variant}: the plan has {variants}"
         )));
     }
-    let work: Arc<Work> = Arc::new(move |(variant, seed)| {
-        let variant = &plan.variants[variant];
-        if captures {
-            captured(variant, seed)
-        } else {
-            plain(variant, seed)
-        }
+    let work: Arc<Work> = Arc::new(move |(variant, seed)| -> Result<Output, String> {
+        record_cell(&plan.variants[variant], seed, captures, &simulate)
     });
     Cells::start(cells, threads, work)
 }
 
-fn plain(variant: &Variant, seed: u64) -> Result<Output, String> {
-    let record = lasthop_sim::run_cell(variant, seed).map_err(|error| error.to_string())?;
-    Ok(Output {
-        tables: record.into_tables(),
-        captures: Vec::new(),
-    })
+fn simulate(variant: &Variant, seed: u64) -> Result<CellRecord, String> {
+    lasthop_sim::run_cell(variant, seed).map_err(|error| error.to_string())
 }
 
-/// A capture needs every packet, also of a scenario that does not record them;
+/// What `play` records of a cell, as tables and, when wanted, captures. A
+/// capture needs every packet, also of a scenario that does not record them;
 /// its tables stay what they are without a capture.
-fn captured(variant: &Variant, seed: u64) -> Result<Output, String> {
+///
+/// # Errors
+/// What `play` says.
+pub fn record_cell(
+    variant: &Variant,
+    seed: u64,
+    captures: bool,
+    play: &impl Fn(&Variant, u64) -> Result<CellRecord, String>,
+) -> Result<Output, String> {
+    if !captures {
+        let tables = play(variant, seed)?.into_tables();
+        return Ok(Output { tables, captures: Vec::new() });
+    }
     let keep_packets = variant.world.record.packets;
     let mut variant = variant.clone();
     variant.world.record.packets = true;
-    let mut record = lasthop_sim::run_cell(&variant, seed).map_err(|error| error.to_string())?;
+    let mut record = play(&variant, seed)?;
     record.packets.sort_by_key(|row| row.t);
     let captures = capture_both(&record)?;
     if !keep_packets {
         record.packets.clear();
     }
-    Ok(Output {
-        tables: record.into_tables(),
-        captures,
-    })
+    Ok(Output { tables: record.into_tables(), captures })
 }
 
 fn capture_both(record: &CellRecord) -> Result<Vec<(&'static str, Vec<u8>)>, String> {

@@ -38,7 +38,7 @@ def run(
         int | None, typer.Option("--threads", min=1, help="Cells at once.", show_default="one per CPU")
     ] = None,
     engine: Annotated[
-        str, typer.Option("--engine", help="sim (virtual time) or kernel (real stack).")
+        str, typer.Option("--engine", help="sim (virtual time), kernel (real stack), kernel-ebpf (divacks there too).")
     ] = "sim",
     pcap: Annotated[bool, typer.Option("--pcap", help="Also write pcapng captures; needs --out.")] = False,
     report: Annotated[
@@ -54,6 +54,10 @@ def run(
 
     _require_out(out, pcap, report)
     plan = Scenario.from_file(scenario).override(*(settings or [])).with_seeds(seeds)
+    if engine.startswith("kernel"):
+        from lasthop.kernel import become_able
+
+        become_able()
     kept = "" if out is None else f"; complete cells are in {out}, the same command continues"
     with interruptible(kept), progress_bar(plan.name) as progress:
         result = run_scenario(plan, threads=threads, out=out, engine=engine, captures=pcap, progress=progress)

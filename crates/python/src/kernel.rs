@@ -1,0 +1,209 @@
+//! The wall-clock engine: cells on the real stack behind `_core.run_kernel`,
+//! programs in a scenario's hosts, what this machine can run, what killed runs
+//! left behind.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lasthop_kernel::{HttpServer, Options, Program, Session, Status};
+use lasthop_record::CellRecord;
+use lasthop_scenario::spec::{Side, Variant};
+use lasthop_units::Span;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyIndexError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::pool::{CellId, Cells, Output, Work};
+use crate::scenario::Plan;
+use crate::simulate::record_cell;
+
+create_exception!(
+    lasthop._core,
+    KernelError,
+    PyRuntimeError,
+    "Something the kernel engine cannot do here, in one sentence."
+);
+
+/// The failure as Python sees it.
+fn refused(error: impl ToString) -> PyErr {
+    KernelError::new_err(error.to_string())
+}
+
+fn variant_of(plan: &lasthop_scenario::Plan, index: usize) -> PyResult<&Variant> {
+    let count = plan.variants.len();
+    plan.variants
+        .get(index)
+        .ok_or_else(|| PyIndexError::new_err(format!("no variant {index}: the plan has {count}")))
+}
+
+/// Why the kernel cannot play each variant of a plan; `None` where it can.
+#[pyfunction]
+pub fn kernel_refusals(plan: &Plan) -> Vec<Option<String>> {
+    let refusal = |variant: &Variant| {
+        lasthop_kernel::capability(&variant.world).err().map(|refusal| refusal.to_string())
+    };
+    plan.shared().variants.iter().map(refusal).collect()
+}
+
+/// Runs cells of a plan in real time, one after the other; iterate over the
+/// result to get them as they finish. A run whose p99 lateness exceeds
+/// `lateness_bound_s` is repeated, at most `attempts` times in all; its row in
+/// `runs` says whether the last one is `valid`. With `ebpf` divacks agents run
+/// in the kernel.
+///
+/// # Errors
+/// `IndexError` when a cell names a variant the plan does not have,
+/// `KernelError` when the kernel cannot play one.
+#[pyfunction]
+#[pyo3(signature = (plan, cells, captures = false, ebpf = false, attempts = 3, lateness_bound_s = 0.002))]
+pub fn run_kernel(
+    plan: &Plan,
+    cells: Vec<CellId>,
+    captures: bool,
+    ebpf: bool,
+    attempts: u32,
+    lateness_bound_s: f64,
+) -> PyResult<Cells> {
+    let plan = plan.shared();
+    for &(variant, _) in &cells {
+        lasthop_kernel::capability(&variant_of(&plan, variant)?.world).map_err(refused)?;
+    }
+    let options = Options {
+        ebpf,
+        attempts: attempts.max(1),
+        lateness_bound: Span::from_ns((lateness_bound_s.max(0.0) * 1e9) as u64),
+        ..Options::default()
+    };
+    let play = move |variant: &Variant, seed: u64| -> Result<CellRecord, String> {
+        lasthop_kernel::run_cell(variant, seed, &options).map_err(|error| error.to_string())
+    };
+    let work: Arc<Work> = Arc::new(move |(variant, seed)| -> Result<Output, String> {
+        record_cell(&plan.variants[variant], seed, captures, &play)
+    });
+    // Two runs at once would make each other late.
+    Cells::start(cells, 1, work)
+}
+
+/// Makes sure that this process may build hosts. `None` when it may;
+/// otherwise the whole program has run again as the root of a user namespace,
+/// and this is the status to exit with.
+///
+/// # Errors
+/// `KernelError` when this machine allows neither.
+#[pyfunction]
+pub fn ensure_privileges(py: Python<'_>) -> PyResult<Option<i32>> {
+    py.detach(lasthop_kernel::ensure_privileges).map_err(refused)
+}
+
+/// What this machine can run: name, whether it is there, what was found, what
+/// to do about a lack.
+#[pyfunction]
+pub fn kernel_doctor(py: Python<'_>) -> Vec<(String, bool, String, String)> {
+    let findings = py.detach(lasthop_kernel::doctor);
+    let row = |finding: lasthop_kernel::Finding| {
+        (finding.name, finding.available, finding.detail, finding.remedy)
+    };
+    findings.into_iter().map(row).collect()
+}
+
+/// Removes what killed runs left behind: names of runs removed, programs
+/// ended, names of runs that are alive.
+///
+/// # Errors
+/// `KernelError` when the list of runs cannot be read.
+#[pyfunction]
+pub fn clean(py: Python<'_>) -> PyResult<(Vec<String>, u32, Vec<String>)> {
+    let cleaned = py.detach(lasthop_kernel::clean).map_err(refused)?;
+    Ok((cleaned.runs, cleaned.processes, cleaned.alive))
+}
+
+/// What `shell` runs where.
+struct ShellPlan {
+    host: Option<String>,
+    command: Vec<OsString>,
+    serve: Option<PathBuf>,
+    server_command: Vec<OsString>,
+    ebpf: bool,
+}
+
+/// Runs a command (the user's shell when empty) on the terminal in a host of a
+/// variant, the first client unless `host` is named, while the path runs and
+/// handovers come on schedule. A file server listens on port 80 of the first
+/// server; `server_command` runs beside it. `tell` is called twice a second
+/// with the state of the path. Returns the command's exit status.
+///
+/// # Errors
+/// `KernelError` when the kernel cannot play the variant or a command cannot start.
+#[pyfunction]
+#[pyo3(signature = (plan, variant, seed, command, tell = None, host = None, serve = None, server_command = Vec::new(), ebpf = false))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
+pub fn shell(
+    py: Python<'_>,
+    plan: &Plan,
+    variant: usize,
+    seed: u64,
+    command: Vec<OsString>,
+    tell: Option<Py<PyAny>>,
+    host: Option<String>,
+    serve: Option<PathBuf>,
+    server_command: Vec<OsString>,
+    ebpf: bool,
+) -> PyResult<i32> {
+    let plan = plan.shared();
+    let variant = variant_of(&plan, variant)?;
+    let wanted = ShellPlan { host, command, serve, server_command, ebpf };
+    let show = |status: &Status| {
+        let Some(tell) = &tell else { return };
+        Python::attach(|py| {
+            // A status line that cannot be drawn is no reason to end a run.
+            let _ = status_dict(py, status).and_then(|state| tell.call1(py, (state,)));
+        });
+    };
+    py.detach(|| run_shell(variant, seed, wanted, show)).map_err(refused)
+}
+
+fn run_shell(
+    variant: &Variant,
+    seed: u64,
+    wanted: ShellPlan,
+    show: impl FnMut(&Status),
+) -> Result<i32, lasthop_kernel::Error> {
+    let world = &variant.world;
+    let options = Options { ebpf: wanted.ebpf, ..Options::default() };
+    let session = Session::open(world, seed, &options)?;
+    let first = |side: Side| {
+        let group = world.hosts.iter().find(|host| host.side == side)?;
+        Some(if group.count == 1 { group.name.clone() } else { format!("{}-1", group.name) })
+    };
+    let missing = |what: &str| lasthop_kernel::Error::Unavailable(format!("the scenario has no {what}"));
+    let client = wanted.host.or_else(|| first(Side::Client)).ok_or_else(|| missing("client"))?;
+    let server = first(Side::Server).ok_or_else(|| missing("server"))?;
+    let _files = HttpServer::start(&session, &server, 80, wanted.serve)?;
+    let beside = if wanted.server_command.is_empty() {
+        None
+    } else {
+        let program = Program { command: wanted.server_command, variables: Vec::new(), terminal: false };
+        Some(session.spawn(&server, program)?)
+    };
+    let status = lasthop_kernel::shell(&session, &client, wanted.command, show);
+    if let Some(mut program) = beside {
+        // It may have ended by itself.
+        let _ = program.kill();
+        let _ = program.wait();
+    }
+    status
+}
+
+fn status_dict<'py>(py: Python<'py>, status: &Status) -> PyResult<Bound<'py, PyDict>> {
+    let state = PyDict::new(py);
+    state.set_item("now_s", status.now.as_secs_f64())?;
+    state.set_item("downlink_bytes", status.delivered_bytes[0])?;
+    state.set_item("uplink_bytes", status.delivered_bytes[1])?;
+    state.set_item("dropped", status.dropped)?;
+    state.set_item("travelling", status.travelling)?;
+    state.set_item("queued", status.queued)?;
+    state.set_item("radios_down", status.radios_down.clone())?;
+    Ok(state)
+}

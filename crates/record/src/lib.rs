@@ -9,7 +9,5 @@ mod rows;
 mod table;
 
 pub use capture::{CaptureError, CapturePoint, write_pcapng};
-pub use rows::{
-    CellRecord, EventRow, FlowRow, MacRow, PacketRow, Place, SampleRow, StationRow, Verdict,
-};
+pub use rows::{CellRecord, EventRow, FlowRow, MacRow, PacketRow, Place, SampleRow, StationRow, Verdict};
 pub use table::{Column, ColumnData, Table};

@@ -22,7 +22,9 @@ impl Stream {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
         let mixed = hash ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
-        Self { rng: Xoshiro256PlusPlus::seed_from_u64(mixed) }
+        Self {
+            rng: Xoshiro256PlusPlus::seed_from_u64(mixed),
+        }
     }
 
     /// The next 64 random bits.
@@ -67,10 +69,22 @@ mod tests {
 
     #[test]
     fn streams_are_named_not_numbered() {
-        let first: Vec<u64> = { let mut s = Stream::new(1, "a"); (0..4).map(|_| s.bits()).collect() };
-        let again: Vec<u64> = { let mut s = Stream::new(1, "a"); (0..4).map(|_| s.bits()).collect() };
-        let other: Vec<u64> = { let mut s = Stream::new(1, "b"); (0..4).map(|_| s.bits()).collect() };
-        let seeded: Vec<u64> = { let mut s = Stream::new(2, "a"); (0..4).map(|_| s.bits()).collect() };
+        let first: Vec<u64> = {
+            let mut s = Stream::new(1, "a");
+            (0..4).map(|_| s.bits()).collect()
+        };
+        let again: Vec<u64> = {
+            let mut s = Stream::new(1, "a");
+            (0..4).map(|_| s.bits()).collect()
+        };
+        let other: Vec<u64> = {
+            let mut s = Stream::new(1, "b");
+            (0..4).map(|_| s.bits()).collect()
+        };
+        let seeded: Vec<u64> = {
+            let mut s = Stream::new(2, "a");
+            (0..4).map(|_| s.bits()).collect()
+        };
         assert_eq!(first, again);
         assert_ne!(first, other);
         assert_ne!(first, seeded);
@@ -83,7 +97,10 @@ mod tests {
         for _ in 0..160_000 {
             counts[stream.below(16) as usize] += 1;
         }
-        assert!(counts.iter().all(|&count| (9_600..10_400).contains(&count)), "{counts:?}");
+        assert!(
+            counts.iter().all(|&count| (9_600..10_400).contains(&count)),
+            "{counts:?}"
+        );
     }
 
     #[test]

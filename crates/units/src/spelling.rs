@@ -121,15 +121,26 @@ fn parse(kind: Quantity, text: &str) -> Result<u64, SpellingError> {
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
         .unwrap_or(trimmed.len());
     let (number, unit) = (&trimmed[..split], trimmed[split..].trim());
-    let well_formed = number.chars().any(|c| c.is_ascii_digit())
-        && number.chars().filter(|&c| c == '.').count() <= 1;
+    let well_formed =
+        number.chars().any(|c| c.is_ascii_digit()) && number.chars().filter(|&c| c == '.').count() <= 1;
     if !well_formed {
-        return Err(SpellingError::NotANumber { kind, text: text.to_owned(), allowed: allowed(kind) });
+        return Err(SpellingError::NotANumber {
+            kind,
+            text: text.to_owned(),
+            allowed: allowed(kind),
+        });
     }
     if unit.is_empty() {
-        return Err(SpellingError::NoUnit { text: text.to_owned(), allowed: allowed(kind) });
+        return Err(SpellingError::NoUnit {
+            text: text.to_owned(),
+            allowed: allowed(kind),
+        });
     }
-    let unit = if unit == "µs" || unit == "μs" { "us" } else { unit };
+    let unit = if unit == "µs" || unit == "μs" {
+        "us"
+    } else {
+        unit
+    };
     let Some((_, factor)) = kind.units().iter().find(|(name, _)| *name == unit) else {
         return Err(SpellingError::UnknownUnit {
             unit: unit.to_owned(),
@@ -137,7 +148,9 @@ fn parse(kind: Quantity, text: &str) -> Result<u64, SpellingError> {
             allowed: allowed(kind),
         });
     };
-    scale(number, *factor).ok_or_else(|| SpellingError::TooLarge { text: text.to_owned() })
+    scale(number, *factor).ok_or_else(|| SpellingError::TooLarge {
+        text: text.to_owned(),
+    })
 }
 
 /// A time as spelt, for example `"250 ms"`.
@@ -179,7 +192,10 @@ mod tests {
     #[test]
     fn a_bare_number_is_refused() {
         let error = parse_span("250").unwrap_err().to_string();
-        assert_eq!(error, "\"250\" has no unit: expected one of ns, us, ms, s, min, h");
+        assert_eq!(
+            error,
+            "\"250\" has no unit: expected one of ns, us, ms, s, min, h"
+        );
     }
 
     #[test]

@@ -75,16 +75,19 @@ impl Span {
     }
 
     /// The difference, or zero when `other` is longer.
+    #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
     /// `self * factor`, at most [`Span::MAX`].
+    #[must_use]
     pub const fn saturating_mul(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))
     }
 
     /// The smallest multiple of `tick` not below `self`; `self` when `tick` is zero.
+    #[must_use]
     pub const fn round_up_to(self, tick: Self) -> Self {
         if tick.0 == 0 {
             self
@@ -188,8 +191,14 @@ mod tests {
 
     #[test]
     fn rounding_up_to_a_tick() {
-        assert_eq!(Span::from_ms(201).round_up_to(Span::from_ms(10)), Span::from_ms(210));
-        assert_eq!(Span::from_ms(200).round_up_to(Span::from_ms(10)), Span::from_ms(200));
+        assert_eq!(
+            Span::from_ms(201).round_up_to(Span::from_ms(10)),
+            Span::from_ms(210)
+        );
+        assert_eq!(
+            Span::from_ms(200).round_up_to(Span::from_ms(10)),
+            Span::from_ms(200)
+        );
         assert_eq!(Span::from_ms(7).round_up_to(Span::ZERO), Span::from_ms(7));
     }
 }

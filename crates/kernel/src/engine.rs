@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use lasthop_network::Route;
 use lasthop_path::{DropReason, StationAirtime};
-use lasthop_record::{CellRecord, EventRow, FlowRow, StationRow};
+use lasthop_record::{CellRecord, EventRow, FlowRow, Samples, StationRow};
 use lasthop_scenario::spec::{Sampling, Variant, World};
 use lasthop_units::{Direction, Span, Time};
 
 use crate::conversation::Conversation;
+use crate::fetch::Fetches;
 use crate::routed::FIRST_PORT;
 use crate::sampler::{Sampled, Sampler, SenderKey};
 use crate::session::{Ended, Options, Session};
@@ -59,15 +60,22 @@ fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, 
     let routes = flows.iter().map(|flow| flow.route).collect();
     let mut session = Session::open_with(world, routes, seed, options)?;
     let numbered = || flows.iter().enumerate();
-    let mut work = Work::prepare(numbered().map(|(index, flow)| plan(world, &session, index, flow, options)))?;
+    let plans = numbered().map(|(index, flow)| plan(world, &session, index, flow, options));
+    let (mut work, mut fetches) = if options.curl {
+        let plans: Vec<_> = plans.collect();
+        (Work::by_others(plans.len()), Fetches::prepare(plans)?)
+    } else {
+        (Work::prepare(plans)?, Fetches::none())
+    };
     let keys = numbered().map(|(index, flow)| key(world, &session, index, flow)).collect();
     let sampler = Sampler::load(world.record.samples, keys, work.flows.clone(), options.trace)?;
     let clock = session.begin()?;
     sampler.begin(clock);
     work.begin(clock)?;
-    let run_end = wait(&work, clock, world.duration);
+    let run_end = wait(&work, clock, world.duration, || fetches.look(&session, clock, &work.flows));
     let infos: Vec<_> = work.flows.iter().map(|flow| flow.info().unwrap_or_default()).collect();
     work.stop();
+    fetches.stop();
     let sampled = sampler.stop()?;
     let coalesced = session.backlog_coalesced();
     let divided = divided_in_kernel(&session, &flows);
@@ -130,6 +138,7 @@ fn plan(world: &World, session: &Session, index: usize, flow: &FlowSpec, options
         start: flow.start,
         sender: session.end(sender, options.ipv6),
         receiver: session.end(receiver, options.ipv6),
+        seats: [sender, receiver],
     }
 }
 
@@ -144,9 +153,10 @@ fn key(world: &World, session: &Session, index: usize, flow: &FlowSpec) -> Sende
 }
 
 /// Waits for the work or the duration, and returns when the run ended.
-fn wait(work: &Work, clock: Clock, duration: Span) -> Time {
+fn wait(work: &Work, clock: Clock, duration: Span, mut look: impl FnMut()) -> Time {
     let limit = Time::ZERO + duration;
     loop {
+        look();
         let now = clock.now();
         if work.is_done() {
             clock.sleep_until(now + LINGER);
@@ -272,7 +282,7 @@ fn assemble(
     CellRecord {
         elements: world.path.iter().map(|element| element.name.clone()).collect(),
         flows,
-        samples: if traced { sampled.samples } else { Vec::new() },
+        samples: if traced { sampled.samples.into_iter().collect() } else { Samples::default() },
         packets: recorder.packets,
         mac: recorder.mac,
         stations: path.network.airtime().iter().enumerate().map(station_row).collect(),

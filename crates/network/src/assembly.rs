@@ -8,7 +8,7 @@ use lasthop_scenario::spec::{ElementKind, Place, Scope, Side, World};
 use lasthop_units::{Direction, Time};
 use thiserror::Error;
 
-use crate::hops::{Hop, Layout, lay_out, steps};
+use crate::hops::{Hop, Layout, journey, lay_out};
 use crate::network::{AgentSeat, Network, Routed, Sources};
 use crate::queue::{Alarms, EventQueue, MAX_SOURCES};
 use crate::ring::Ring;
@@ -97,33 +97,32 @@ impl<P: Routed + 'static> Network<P> {
         let count = routes.len() as u32;
         let layout = lay_out(world, count);
         let sources = Sources {
-            medium: layout.links,
-            radio: layout.links + 1,
-            agents: layout.links + 2,
-            alarms: layout.links + 2 + layout.agent_instances,
+            medium: layout.rings(),
+            radio: layout.rings() + 1,
+            agents: layout.rings() + 2,
+            alarms: layout.rings() + 2 + layout.agent_instances,
         };
         let needed = sources.alarms as usize + alarms;
         if needed > MAX_SOURCES {
             return Err(AssemblyError::TooLarge { needed, allowed: MAX_SOURCES });
         }
-        let (links, link_next) = build_links(world, &layout, count, seed);
-        let steps = Direction::BOTH.map(|direction| {
-            steps(&layout.hops, direction, count, |link| links[link as usize].can_reorder())
+        let (links, rings) = build_links(world, &layout, count, seed);
+        let journeys = Direction::BOTH.map(|direction| {
+            journey(&layout, direction, count, |link| links[link as usize].can_reorder())
         });
         let wifi = layout.hops.iter().position(|hop| matches!(hop, Hop::Wifi { .. })).unwrap_or(0);
         let wifi_element = match layout.hops.get(wifi) {
             Some(Hop::Wifi { element }) => *element,
             _ => 0,
         };
-        let rings = (0..links.len()).map(|_| Ring::default()).collect();
         let agents = seat_agents(world, &layout);
         let mut network = Self {
             after_wifi: [wifi + 1, layout.hops.len() - wifi.min(layout.hops.len())],
             wifi_element,
-            steps,
+            journeys,
+            stops: layout.hops.len(),
             rings,
             links,
-            link_next,
             medium: build_medium(world, seed),
             agent_alarms: Alarms::new(sources.agents, agents.len()),
             medium_alarm: Alarms::new(sources.medium, 1),
@@ -145,14 +144,11 @@ impl<P: Routed + 'static> Network<P> {
     }
 }
 
-fn build_links(
-    world: &World,
-    layout: &Layout,
-    routes: u32,
-    seed: u64,
-) -> (Vec<Link>, Vec<(u32, Direction)>) {
+/// The links, and a ring for each, then those the instances of a wire share.
+fn build_links<P>(world: &World, layout: &Layout, routes: u32, seed: u64) -> (Vec<Link>, Vec<Ring<P>>) {
     let mut links = Vec::with_capacity(layout.links as usize);
-    let mut link_next = Vec::with_capacity(layout.links as usize);
+    let mut rings = Vec::with_capacity(layout.rings() as usize);
+    let mut shared = Vec::with_capacity(2 * layout.wires as usize);
     for (position, kind) in layout.hops.iter().enumerate() {
         let Hop::Wire { element, .. } = kind else { continue };
         let element = &world.path[*element];
@@ -173,11 +169,13 @@ fn build_links(
                     Scope::PerFlow => format!("{}/{instance}/{}", element.name, direction.name()),
                 };
                 links.push(Link::new(link, seed, &purpose));
-                link_next.push((next as u32, direction));
+                rings.push(Ring::new(next as u32, direction));
             }
+            shared.push(Ring::new(next as u32, direction));
         }
     }
-    (links, link_next)
+    rings.append(&mut shared);
+    (links, rings)
 }
 
 fn build_medium<P>(world: &World, seed: u64) -> Option<Medium<P>> {

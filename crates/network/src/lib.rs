@@ -5,6 +5,7 @@
 //! drives it from event to event, the kernel engine with the wall clock. Both
 //! move their packets through the same elements and agents.
 
+mod air;
 mod assembly;
 mod hops;
 mod network;

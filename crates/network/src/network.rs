@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use lasthop_agent::{Agent, Counter, LinkEvent, Outbox, Packet};
-use lasthop_path::{FrameClass, Link, Medium, MediumEvent, PacketInfo, QueuedFrames, StationAirtime};
+use lasthop_agent::{Agent, Counter, Outbox, Packet};
+use lasthop_path::{DropReason, Link, Medium, MediumEvent, PacketInfo};
 use lasthop_units::{Direction, Time};
 
 use crate::Observer;
 use crate::assembly::{RadioChange, Route};
-use crate::hops::Step;
+use crate::hops::{Journey, Step};
 use crate::queue::{Alarms, EventQueue, Source};
 use crate::ring::{Ring, Travelling};
 
@@ -73,7 +73,7 @@ pub(crate) struct AgentSeat<P> {
     pub(crate) station: Option<u32>,
 }
 
-/// Numbers of event sources: links, then the medium, radio changes, agents,
+/// Numbers of event sources: rings, then the medium, radio changes, agents,
 /// the driver's alarms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sources {
@@ -83,14 +83,25 @@ pub(crate) struct Sources {
     pub(crate) alarms: u32,
 }
 
+/// Where a packet's way ends for now.
+enum Stop {
+    /// On a wire; it leaves `link` at `at`.
+    Wire { link: u32, ring: u32, at: Time },
+    Dropped { at: Time, element: u32, reason: DropReason },
+    Wifi { at: Time },
+    Agent { at: Time, instance: usize },
+    Host { at: Time },
+}
+
 /// The assembled path. See the crate's documentation.
 pub struct Network<P: Routed> {
     /// What packets of each direction meet, in the order of travel.
-    pub(crate) steps: [Vec<Step>; 2],
+    pub(crate) journeys: [Journey; 2],
+    /// How many steps a journey has.
+    pub(crate) stops: usize,
     pub(crate) routes: Vec<Route>,
     pub(crate) links: Vec<Link>,
-    /// Where each link's packets go on: the step after it, and their direction.
-    pub(crate) link_next: Vec<(u32, Direction)>,
+    /// A ring for each link, then one for each wire and direction.
     pub(crate) rings: Vec<Ring<P>>,
     pub(crate) medium: Option<Medium<OnAir<P>>>,
     /// The step after the medium, per direction.
@@ -112,6 +123,18 @@ pub struct Network<P: Routed> {
     pub(crate) acks_created: Vec<i64>,
 }
 
+/// The instance of an agent that a route's packets meet.
+fn instance(routes: &[Route], route: u32, first_instance: u32, at_host: Option<u32>) -> Option<usize> {
+    let route = &routes[route as usize];
+    let offset = match at_host.map(|group| group as usize) {
+        None => 0,
+        Some(group) if group == route.client_group => route.client_in_group,
+        Some(group) if group == route.server_group => route.server_in_group,
+        Some(_) => return None,
+    };
+    Some((first_instance + offset) as usize)
+}
+
 impl<P: Routed> Network<P> {
     /// A host sends `packet`: downlink packets start at the server's end,
     /// uplink packets at the client's.
@@ -124,9 +147,7 @@ impl<P: Routed> Network<P> {
     /// are lazy, so check the deadline again when one comes up.
     #[inline]
     pub fn arm(&mut self, index: usize, deadline: Time) {
-        if deadline < Time::MAX {
-            self.driver_alarms.arm(&mut self.queue, index, deadline);
-        }
+        self.driver_alarms.arm(&mut self.queue, index, deadline);
     }
 
     /// When the next event is due; [`Time::MAX`] when there is none.
@@ -138,7 +159,7 @@ impl<P: Routed> Network<P> {
     }
 
     /// The next event due at or before `until`.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, until: Time, observer: &mut impl Observer<P>) -> Option<Event<P>> {
         loop {
             if let Some(event) = self.pending.pop_front() {
@@ -151,7 +172,7 @@ impl<P: Routed> Network<P> {
             }
             let source = key.source();
             if source.0 < self.sources.medium {
-                if let Some(event) = self.link_event(source, now, key.number(), observer) {
+                if let Some(event) = self.ring_event(source, now, key.number(), observer) {
                     return Some(event);
                 }
                 continue;
@@ -172,89 +193,104 @@ impl<P: Routed> Network<P> {
         }
     }
 
-    /// The head of a link's ring is due: deliver it or carry it on.
-    #[inline]
-    fn link_event(
+    /// The head of a ring is due: deliver it or carry it on.
+    #[inline(always)]
+    fn ring_event(
         &mut self,
         source: Source,
         now: Time,
         number: u64,
         observer: &mut impl Observer<P>,
     ) -> Option<Event<P>> {
-        let link = source.0 as usize;
-        let ring = &mut self.rings[link];
-        if ring.head() != Some((now, number)) {
+        let ring = self.rings.get_mut(source.0 as usize)?;
+        let Some(packet) = ring.take(number) else {
             // A packet that overtook this one had its own entry.
             self.queue.pop();
             return None;
-        }
-        let travelling = ring.pop()?;
+        };
+        let (next, direction) = (ring.next as usize, ring.direction);
         match ring.head() {
             Some((at, number)) => self.queue.replace(at, number, source),
             None => self.queue.pop(),
         }
-        let (next, direction) = self.link_next[link];
-        if next as usize >= self.steps[0].len() {
-            return Some(Event::Delivered { at: now, direction, packet: travelling.packet });
+        if next >= self.stops {
+            return Some(Event::Delivered { at: now, direction, packet });
         }
-        self.carry(now, direction, next as usize, travelling.packet, observer);
+        self.carry(now, direction, next, packet, observer);
         None
     }
 
     /// Takes a packet from step to step until it has to wait or has arrived.
     #[inline]
-    fn carry(
+    pub(crate) fn carry(
         &mut self,
-        mut now: Time,
+        now: Time,
         direction: Direction,
         first: usize,
         packet: P,
         observer: &mut impl Observer<P>,
     ) {
+        match self.advance(now, direction, first, &packet) {
+            Stop::Wire { link, ring, at } => self.travel(link, ring, at, packet),
+            Stop::Dropped { at, element, reason } => {
+                observer.dropped(at, element as usize, direction, reason, &packet);
+            }
+            Stop::Wifi { at } => self.enqueue(at, direction, packet, observer),
+            Stop::Agent { at, instance } => self.meet_agent(at, instance, direction, packet, observer),
+            Stop::Host { at } => self.pending.push_back(Event::Delivered { at, direction, packet }),
+        }
+    }
+
+    /// Where a packet at step `first` stops next. Wires are passed here.
+    #[inline(always)]
+    fn advance(&mut self, mut at: Time, direction: Direction, first: usize, packet: &P) -> Stop {
         let info = PacketInfo { wire_bytes: packet.wire_bytes(), is_data: packet.is_data() };
         let route = packet.route();
-        let mut index = first;
-        while let Some(step) = self.steps[direction.index()].get(index) {
+        let journey = &self.journeys[direction.index()];
+        for step in journey.steps.get(first..).unwrap_or_default() {
             match *step {
-                Step::Wire { link, stride, chained, element } => {
-                    let link = (link + stride * route) as usize;
-                    match self.links[link].transit(now, info) {
-                        Ok(at) if chained => now = at,
-                        Ok(at) => return self.travel(link, at, packet),
-                        Err(reason) => {
-                            return observer.dropped(now, element as usize, direction, reason, &packet);
+                Step::Wires { first, end, ring } => {
+                    let mut link = 0;
+                    for wire in &journey.wires[first as usize..end as usize] {
+                        link = wire.link + wire.stride * route;
+                        match self.links[link as usize].transit(at, info) {
+                            Ok(arrival) => at = arrival,
+                            Err(reason) => return Stop::Dropped { at, element: wire.element, reason },
                         }
                     }
+                    return Stop::Wire { link, ring, at };
                 }
-                Step::Wifi { .. } => return self.enqueue(now, direction, packet, observer),
+                Step::Wifi { .. } => return Stop::Wifi { at },
                 Step::Agent { first_instance, at_host } => {
-                    if let Some(instance) = self.instance(route, first_instance, at_host) {
-                        return self.meet_agent(now, instance, direction, packet, observer);
+                    if let Some(instance) = instance(&self.routes, route, first_instance, at_host) {
+                        return Stop::Agent { at, instance };
                     }
                 }
             }
-            index += 1;
         }
-        self.pending.push_back(Event::Delivered { at: now, direction, packet });
+        Stop::Host { at }
     }
 
-    #[inline]
-    fn travel(&mut self, link: usize, at: Time, packet: P) {
+    #[inline(always)]
+    fn travel(&mut self, link: u32, shared: u32, at: Time, packet: P) {
         let number = self.queue.number();
-        if self.rings[link].push(Travelling { at, number, packet }) {
-            self.queue.push(at, number, Source(link as u32));
+        let travelling = Travelling { at, number, packet };
+        let ring = &mut self.rings[shared as usize];
+        if !ring.has_place_last(at) {
+            self.travel_out_of_turn(link, shared, travelling);
+        } else if ring.push_last(travelling) {
+            self.queue.push(at, number, Source(shared));
         }
     }
 
-    fn instance(&self, route: u32, first_instance: u32, at_host: Option<u32>) -> Option<usize> {
-        let route = &self.routes[route as usize];
-        let offset = match at_host.map(|group| group as usize) {
-            None => 0,
-            Some(group) if group == route.client_group => route.client_in_group,
-            Some(group) if group == route.server_group => route.server_in_group,
-            Some(_) => return None,
-        };
-        Some((first_instance + offset) as usize)
+    #[inline(never)]
+    fn travel_out_of_turn(&mut self, link: u32, shared: u32, travelling: Travelling<P>) {
+        if let Err(travelling) = self.rings[shared as usize].slip_in(travelling) {
+            let (at, number) = (travelling.at, travelling.number);
+            if self.rings[link as usize].push(travelling) {
+                self.queue.push(at, number, Source(link));
+            }
+        }
     }
 
     fn meet_agent(
@@ -272,14 +308,14 @@ impl<P: Routed> Network<P> {
     }
 
     /// Sends on what an agent let go of, and re-arms its timer.
-    fn empty(&mut self, now: Time, instance: usize, mut outbox: Outbox<P>, observer: &mut impl Observer<P>) {
+    pub(crate) fn empty(&mut self, now: Time, instance: usize, mut outbox: Outbox<P>, observer: &mut impl Observer<P>) {
         let position = self.agents[instance].position;
         for note in outbox.notes.drain(..) {
             observer.noted(now, note);
         }
         for packet in outbox.dropped.drain(..) {
             let element = self.element_near(position);
-            observer.dropped(now, element, Direction::Downlink, lasthop_path::DropReason::Agent, &packet);
+            observer.dropped(now, element, Direction::Downlink, DropReason::Agent, &packet);
         }
         let mut packets = std::mem::take(&mut outbox.packets);
         self.outbox = outbox;
@@ -287,7 +323,7 @@ impl<P: Routed> Network<P> {
             self.count_ack(&packet, 1);
             let next = match direction {
                 Direction::Downlink => position + 1,
-                Direction::Uplink => self.steps[1].len() - position,
+                Direction::Uplink => self.stops - position,
             };
             self.carry(now, direction, next, packet, observer);
         }
@@ -305,13 +341,14 @@ impl<P: Routed> Network<P> {
 
     /// The path element next to a position, for the record.
     fn element_near(&self, position: usize) -> usize {
-        let steps = &self.steps[0];
-        let elements = steps[position..].iter().chain(steps[..position].iter().rev());
+        let Journey { steps, wires } = &self.journeys[0];
+        let mut elements = steps[position..].iter().chain(steps[..position].iter().rev());
         let element = |step: &Step| match step {
-            Step::Wire { element, .. } | Step::Wifi { element } => Some(*element as usize),
+            Step::Wires { first, .. } => Some(wires[*first as usize].element as usize),
+            Step::Wifi { element } => Some(*element as usize),
             Step::Agent { .. } => None,
         };
-        elements.filter_map(element).next().unwrap_or(0)
+        elements.find_map(element).unwrap_or(0)
     }
 
     fn agent_event(&mut self, instance: usize, now: Time, observer: &mut impl Observer<P>) {
@@ -328,152 +365,6 @@ impl<P: Routed> Network<P> {
             Some(deadline) => self.agent_alarms.arm(&mut self.queue, instance, deadline),
             None => {}
         }
-    }
-
-    fn enqueue(
-        &mut self,
-        now: Time,
-        direction: Direction,
-        packet: P,
-        observer: &mut impl Observer<P>,
-    ) {
-        let Some(medium) = &mut self.medium else { return };
-        let station = self.routes[packet.route() as usize].station;
-        let (from, to) = match direction {
-            Direction::Downlink => (0, station),
-            Direction::Uplink => (station, 0),
-        };
-        let class = if packet.is_data() { FrameClass::Data } else { FrameClass::Ack };
-        let wire_bytes = packet.wire_bytes();
-        match medium.enqueue(now, from, to, class, wire_bytes, OnAir { direction, packet }) {
-            Ok(()) => {
-                let deadline = medium.next_deadline();
-                self.medium_alarm.arm(&mut self.queue, 0, deadline);
-            }
-            Err((reason, on_air)) => {
-                observer.dropped(now, self.wifi_element, direction, reason, &on_air.packet);
-            }
-        }
-    }
-
-    fn medium_event(&mut self, now: Time, observer: &mut impl Observer<P>) {
-        if !self.medium_alarm.came_up(0, now) {
-            return;
-        }
-        let Some(medium) = &mut self.medium else { return };
-        if medium.next_deadline() <= now {
-            let mut events = std::mem::take(&mut self.medium_events);
-            medium.on_timer(now, &mut events);
-            self.settle(now, events, observer);
-        }
-        self.rearm_medium();
-    }
-
-    fn rearm_medium(&mut self) {
-        if let Some(medium) = &self.medium {
-            let deadline = medium.next_deadline();
-            if deadline < Time::MAX {
-                self.medium_alarm.arm(&mut self.queue, 0, deadline);
-            }
-        }
-    }
-
-    /// Carries on the frames the medium delivered and reports those it gave up.
-    fn settle(
-        &mut self,
-        now: Time,
-        mut events: Vec<MediumEvent<OnAir<P>>>,
-        observer: &mut impl Observer<P>,
-    ) {
-        let element = self.wifi_element;
-        for event in events.drain(..) {
-            match event {
-                MediumEvent::Attempt(attempt) => observer.attempt(now, &attempt),
-                MediumEvent::Delivered { packet: on_air, .. } => {
-                    let OnAir { direction, packet } = on_air;
-                    let route = packet.route();
-                    let next = self.after_wifi[direction.index()];
-                    self.carry(now, direction, next, packet, observer);
-                    self.departed(now, direction, route);
-                }
-                MediumEvent::Dropped { packet: on_air, reason, .. } => {
-                    observer.dropped(now, element, on_air.direction, reason, &on_air.packet);
-                    self.departed(now, on_air.direction, on_air.packet.route());
-                }
-            }
-        }
-        self.medium_events = events;
-    }
-
-    fn departed(&mut self, at: Time, direction: Direction, route: u32) {
-        if self.report_departures {
-            self.pending.push_back(Event::Departed { at, direction, route });
-        }
-    }
-
-    fn radio_event(&mut self, now: Time, observer: &mut impl Observer<P>) {
-        let Some(change) = self.radio_changes.get(self.next_radio_change).copied() else { return };
-        self.next_radio_change += 1;
-        self.schedule_radio_change();
-        self.set_radio(now, change.station, change.up, change.queued, observer);
-    }
-
-    pub(crate) fn schedule_radio_change(&mut self) {
-        if let Some(change) = self.radio_changes.get(self.next_radio_change) {
-            let number = self.queue.number();
-            self.queue.push(change.at, number, Source(self.sources.radio));
-        }
-    }
-
-    /// Takes a station's radio down or up: a hard layer-2 handover on command.
-    pub fn set_radio(
-        &mut self,
-        now: Time,
-        station: u32,
-        up: bool,
-        queued: QueuedFrames,
-        observer: &mut impl Observer<P>,
-    ) {
-        let Some(medium) = &mut self.medium else { return };
-        observer.radio(now, station, up);
-        let mut events = std::mem::take(&mut self.medium_events);
-        medium.set_radio(now, station, up, queued, &mut events);
-        self.settle(now, events, observer);
-        self.rearm_medium();
-        let event = if up { LinkEvent::Up } else { LinkEvent::Down };
-        for instance in 0..self.agents.len() {
-            if self.agents[instance].station.is_none_or(|own| own == station) {
-                let mut outbox = std::mem::take(&mut self.outbox);
-                self.agents[instance].agent.on_event(now, event, &mut outbox);
-                self.empty(now, instance, outbox, observer);
-            }
-        }
-    }
-
-    /// Whether frames leaving the medium are reported as [`Event::Departed`].
-    pub fn report_departures(&mut self, on: bool) {
-        self.report_departures = on;
-    }
-
-    /// Whether MAC attempts are reported to the observer.
-    pub fn report_attempts(&mut self, on: bool) {
-        if let Some(medium) = &mut self.medium {
-            medium.log_attempts(on);
-        }
-    }
-
-    /// Airtime and MAC totals per transmitter, the access point first.
-    pub fn airtime(&self) -> &[StationAirtime] {
-        self.medium.as_ref().map_or(&[], |medium| medium.airtime())
-    }
-
-    /// Frames waiting at the transmitter a packet of this route and direction would join.
-    pub fn wifi_queue_len(&self, route: u32, direction: Direction) -> usize {
-        let station = match direction {
-            Direction::Downlink => 0,
-            Direction::Uplink => self.routes[route as usize].station,
-        };
-        self.medium.as_ref().map_or(0, |medium| medium.queue_len(station))
     }
 
     /// The counters of every agent, in the order met by a downlink packet.

@@ -5,6 +5,9 @@
 //! number given at scheduling); the order is a contract, because two runs of a
 //! cell must be byte-identical.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use lasthop_units::Time;
 
 /// Who an event belongs to.
@@ -39,17 +42,26 @@ impl Key {
     }
 }
 
-/// A 4-ary heap of keys: shallower than a binary one, and four keys share a cache line.
+/// How many events are kept sorted.
+const NEAR: usize = 16;
+
+/// The next few events sorted, the others in a binary heap.
+///
+/// Few sources are busy at a time: the rings, whose next events are close, while
+/// thousands of timers wait far ahead. An event of a ring is put in its place
+/// among the next few without touching the timers.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
-    heap: Vec<Key>,
+    /// The earliest events, latest first; none is later than any in `far`, and
+    /// it is empty only if `far` is.
+    near: Vec<Key>,
+    far: BinaryHeap<Reverse<Key>>,
     next_number: u64,
 }
 
-const ARITY: usize = 4;
-
 impl EventQueue {
     /// The number the next scheduled event gets.
+    #[inline]
     pub(crate) fn number(&mut self) -> u64 {
         self.next_number += 1;
         self.next_number
@@ -57,74 +69,84 @@ impl EventQueue {
 
     /// Schedules an event of `source` under a number drawn earlier.
     pub(crate) fn push(&mut self, time: Time, number: u64, source: Source) {
-        self.heap.push(Key::new(time, number, source));
-        self.sift_up(self.heap.len() - 1);
+        let key = Key::new(time, number, source);
+        if self.is_far(key) {
+            self.put_behind(key);
+            return;
+        }
+        self.near.push(key);
+        self.settle(key);
+        if self.near.len() > NEAR {
+            let latest = self.near.remove(0);
+            self.far.push(Reverse(latest));
+        }
     }
 
     /// The earliest event.
+    #[inline]
     pub(crate) fn peek(&self) -> Option<Key> {
-        self.heap.first().copied()
+        self.near.last().copied()
     }
 
     /// Removes the earliest event.
+    #[inline]
     pub(crate) fn pop(&mut self) {
-        if let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
-            self.heap[0] = last;
-            self.sift_down();
+        self.near.pop();
+        if self.near.is_empty() {
+            self.fetch(Key(u128::MAX), NEAR / 2);
         }
     }
 
-    /// Replaces the earliest event by a later one: one sift instead of two.
+    /// Moves events before `bound` nearer until `most` are near.
+    #[inline(never)]
+    fn fetch(&mut self, bound: Key, most: usize) {
+        while self.near.len() < most && self.is_far(bound) {
+            if let Some(Reverse(key)) = self.far.pop() {
+                self.near.insert(0, key);
+            }
+        }
+    }
+
+    /// Schedules an event that is later than the first of the far ones. Those
+    /// before it are fetched, so that a busy source stays among the near ones.
+    #[inline(never)]
+    fn put_behind(&mut self, key: Key) {
+        self.fetch(key, NEAR);
+        if self.near.len() < NEAR {
+            self.near.insert(0, key);
+        } else {
+            self.far.push(Reverse(key));
+        }
+    }
+
+    /// Replaces the earliest event by a later one.
+    #[inline]
     pub(crate) fn replace(&mut self, time: Time, number: u64, source: Source) {
-        if let Some(first) = self.heap.first_mut() {
-            *first = Key::new(time, number, source);
-            self.sift_down();
+        let key = Key::new(time, number, source);
+        if self.is_far(key) {
+            self.near.pop();
+            self.put_behind(key);
+        } else {
+            self.settle(key);
         }
     }
 
-    fn sift_up(&mut self, mut index: usize) {
-        let key = self.heap[index];
-        while index > 0 {
-            let parent = (index - 1) / ARITY;
-            if self.heap[parent] <= key {
-                break;
-            }
-            self.heap[index] = self.heap[parent];
-            index = parent;
-        }
-        self.heap[index] = key;
+    #[inline]
+    fn is_far(&self, key: Key) -> bool {
+        self.far.peek().is_some_and(|first| first.0 < key)
     }
 
-    fn sift_down(&mut self) {
-        let heap = self.heap.as_mut_slice();
-        let key = heap[0];
-        let mut index = 0;
-        loop {
-            let first = index * ARITY + 1;
-            let Some(children) = heap.get(first..) else { break };
-            let (offset, least) = match children {
-                [] => break,
-                [a, b, c, d, ..] => earlier(earlier((0, *a), (1, *b)), earlier((2, *c), (3, *d))),
-                [a, b, c] => earlier(earlier((0, *a), (1, *b)), (2, *c)),
-                [a, b] => earlier((0, *a), (1, *b)),
-                [a] => (0, *a),
-            };
-            if least >= key {
-                break;
-            }
-            heap[index] = least;
-            index = first + offset;
+    /// Puts `key` in its place among the near events; the last of them is free.
+    #[inline]
+    fn settle(&mut self, key: Key) {
+        let Some(mut hole) = self.near.len().checked_sub(1) else { return };
+        let near = &mut self.near[..=hole];
+        while hole > 0 && near[hole - 1] < key {
+            near[hole] = near[hole - 1];
+            hole -= 1;
         }
-        heap[index] = key;
+        near[hole] = key;
     }
-}
-
-/// The one with the smaller key.
-#[inline]
-fn earlier(one: (usize, Key), other: (usize, Key)) -> (usize, Key) {
-    if other.1 < one.1 { other } else { one }
 }
 
 /// Deadlines that move: each source has at most one live entry, re-armed lazily.

@@ -28,18 +28,26 @@ use crate::{DropReason, Jitter, LinkConfig, PacketInfo, QueueLimit};
 /// assert_eq!(link.transit(Time::ZERO, packet), Ok(Time::from_ns(51_664_000)));
 /// ```
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Link {
-    rate: Option<BitRate>,
-    delay: Span,
     /// When the last admitted packet leaves the transmitter.
     idle_at: Time,
-    /// The last size sent and its transmission time: links carry few sizes.
-    cached: (u32, Span),
+    /// Transmission time of packets of the size sent last: links carry few sizes.
+    tx: Span,
+    delay: Span,
+    bytes: u32,
+    rate: Option<BitRate>,
+    /// What an access link does without: a run with thousands of them must not
+    /// read more than one cache line for each.
+    extras: Option<Box<Extras>>,
+}
+
+/// A limited queue, errors, jitter.
+#[derive(Clone, Debug)]
+struct Extras {
     queue: Queue,
     errors: Vec<ErrorState>,
-    jitter: Option<Box<Varying>>,
-    /// A rate, a fixed delay and nothing else: the common case of an access link.
-    plain: bool,
+    jitter: Option<Varying>,
 }
 
 /// A varying delay.
@@ -55,27 +63,16 @@ impl Link {
     /// A link at rest. `purpose` names its random streams, for example
     /// `"bottleneck/downlink"`; it must be unique within the run.
     pub fn new(config: &LinkConfig, seed: u64, purpose: &str) -> Self {
-        let errors = config.errors.iter().enumerate();
+        let plain = (config.queue == QueueLimit::Unlimited || config.rate.is_none())
+            && config.errors.is_empty()
+            && config.jitter == Jitter::None;
         Self {
-            plain: config.rate.is_some()
-                && config.queue == QueueLimit::Unlimited
-                && config.errors.is_empty()
-                && config.jitter == Jitter::None,
-            rate: config.rate,
-            delay: config.delay,
             idle_at: Time::ZERO,
-            cached: (0, Span::ZERO),
-            queue: Queue::new(config.queue),
-            errors: errors
-                .map(|(index, model)| ErrorState::new(model, seed, purpose, index))
-                .collect(),
-            jitter: (config.jitter != Jitter::None).then(|| {
-                Box::new(Varying {
-                    jitter: config.jitter,
-                    stream: Stream::new(seed, &format!("{purpose}/jitter")),
-                    latest: Time::ZERO,
-                })
-            }),
+            tx: Span::ZERO,
+            delay: config.delay,
+            bytes: 0,
+            rate: config.rate,
+            extras: (!plain).then(|| Box::new(Extras::new(config, seed, purpose))),
         }
     }
 
@@ -88,15 +85,34 @@ impl Link {
     /// used queue and wire all the same.
     #[inline]
     pub fn transit(&mut self, now: Time, packet: PacketInfo) -> Result<Time, DropReason> {
-        if self.plain && self.cached.0 == packet.wire_bytes {
-            self.idle_at = self.idle_at.max(now) + self.cached.1;
-            return Ok(self.idle_at + self.delay);
+        if self.bytes != packet.wire_bytes {
+            self.measure(packet.wire_bytes);
         }
-        let departure = self.enqueue(now, packet.wire_bytes);
-        if self.errors.is_empty() && self.jitter.is_none() {
-            return departure.map(|departure| departure + self.delay);
+        let departure = self.idle_at.max(now) + self.tx;
+        if self.extras.is_some() {
+            return self.transit_judged(now, departure, packet);
         }
-        self.judge(departure, packet)
+        self.idle_at = departure;
+        Ok(departure + self.delay)
+    }
+
+    /// The way through a limited queue, errors and jitter. Kept out of line so
+    /// that the loop over plain links stays small.
+    #[inline(never)]
+    fn transit_judged(&mut self, now: Time, departure: Time, packet: PacketInfo) -> Result<Time, DropReason> {
+        let Some(extras) = &mut self.extras else { return Ok(departure + self.delay) };
+        let admitted = self.rate.is_none() || extras.queue.admit(now, departure, packet.wire_bytes);
+        if admitted {
+            self.idle_at = departure;
+        }
+        extras.judge(admitted, departure, self.delay, packet)
+    }
+
+    /// Without a rate no packet takes any time, and so none ever waits.
+    #[cold]
+    fn measure(&mut self, bytes: u32) {
+        self.bytes = bytes;
+        self.tx = self.rate.map_or(Span::ZERO, |rate| rate.tx_time(u64::from(bytes)));
     }
 
     /// How long packets already accepted keep the transmitter busy after `now`.
@@ -107,52 +123,76 @@ impl Link {
     /// Packets in the queue at `now`, counting the one in service; `None` for
     /// an unlimited queue, which keeps no count.
     pub fn queued_packets(&self, now: Time) -> Option<usize> {
-        self.queue.packets(now)
+        match &self.extras {
+            Some(extras) => extras.queue.packets(now),
+            None => None,
+        }
     }
 
     /// Whether a packet may be delivered before an earlier one. If not,
     /// delivery times never decrease and one event per link is enough.
     pub fn can_reorder(&self) -> bool {
-        self.jitter.as_ref().is_some_and(|varying| {
-            matches!(
-                varying.jitter,
-                Jitter::Uniform { reorder: true, .. } | Jitter::Normal { reorder: true, .. }
-            )
-        })
+        let jitter = self.extras.as_ref().and_then(|extras| extras.jitter.as_ref());
+        jitter.is_some_and(Varying::reorders)
+    }
+}
+
+impl Extras {
+    fn new(config: &LinkConfig, seed: u64, purpose: &str) -> Self {
+        let errors = config.errors.iter().enumerate();
+        Self {
+            queue: Queue::new(config.queue),
+            errors: errors
+                .map(|(index, model)| ErrorState::new(model, seed, purpose, index))
+                .collect(),
+            jitter: (config.jitter != Jitter::None).then(|| Varying {
+                jitter: config.jitter,
+                stream: Stream::new(seed, &format!("{purpose}/jitter")),
+                latest: Time::ZERO,
+            }),
+        }
     }
 
-    /// Passes the queue; returns when the packet leaves the transmitter.
+    /// When a packet that departs at `departure` is delivered, or why never.
     #[inline]
-    fn enqueue(&mut self, now: Time, bytes: u32) -> Result<Time, DropReason> {
-        let Some(rate) = self.rate else { return Ok(now) };
-        if !self.queue.has_room(now, bytes) {
-            return Err(DropReason::QueueFull);
+    fn judge(
+        &mut self,
+        admitted: bool,
+        departure: Time,
+        delay: Span,
+        packet: PacketInfo,
+    ) -> Result<Time, DropReason> {
+        if !self.errors.is_empty() || self.jitter.is_some() {
+            return self.draw(admitted, departure, delay, packet);
         }
-        if self.cached.0 != bytes {
-            self.cached = (bytes, rate.tx_time(u64::from(bytes)));
-        }
-        self.idle_at = self.idle_at.max(now) + self.cached.1;
-        self.queue.admit(self.idle_at, bytes);
-        Ok(self.idle_at)
+        if admitted { Ok(departure + delay) } else { Err(DropReason::QueueFull) }
     }
 
     /// Applies jitter and errors. Both draw for every packet, also for one the
     /// queue refused, so that the n-th packet's fate depends on n alone.
     #[inline(never)]
-    fn judge(&mut self, departure: Result<Time, DropReason>, packet: PacketInfo) -> Result<Time, DropReason> {
-        let admitted = departure.is_ok();
+    fn draw(
+        &mut self,
+        admitted: bool,
+        departure: Time,
+        delay: Span,
+        packet: PacketInfo,
+    ) -> Result<Time, DropReason> {
         let mut lost = false;
         for model in &mut self.errors {
             lost |= model.judge(packet, admitted);
         }
         let delay = match &mut self.jitter {
-            Some(varying) => varying.draw(self.delay),
-            None => self.delay,
+            Some(varying) => varying.draw(delay),
+            None => delay,
         };
-        let arrival = departure? + delay;
+        if !admitted {
+            return Err(DropReason::QueueFull);
+        }
         if lost {
             return Err(DropReason::Error);
         }
+        let arrival = departure + delay;
         Ok(match &mut self.jitter {
             Some(varying) => varying.order(arrival),
             None => arrival,
@@ -161,6 +201,14 @@ impl Link {
 }
 
 impl Varying {
+    /// Whether a packet may overtake another.
+    const fn reorders(&self) -> bool {
+        matches!(
+            self.jitter,
+            Jitter::Uniform { reorder: true, .. } | Jitter::Normal { reorder: true, .. }
+        )
+    }
+
     /// This packet's delay.
     fn draw(&mut self, delay: Span) -> Span {
         let offset_ns = match self.jitter {
@@ -179,11 +227,7 @@ impl Varying {
 
     /// Keeps the order of packets unless reordering was asked for.
     fn order(&mut self, arrival: Time) -> Time {
-        let reorder = matches!(
-            self.jitter,
-            Jitter::Uniform { reorder: true, .. } | Jitter::Normal { reorder: true, .. }
-        );
-        if !reorder {
+        if !self.reorders() {
             self.latest = self.latest.max(arrival);
             return self.latest;
         }

@@ -40,46 +40,37 @@ impl Queue {
         }
     }
 
-    /// Whether a packet of `bytes` bytes finds room at `now`. A packet that
-    /// departs at `now` is still inside for one that arrives in that instant, as
-    /// in ns-2, where arrivals of a full pipe and departures coincide.
+    /// Takes in a packet of `bytes` bytes that would depart at `departure`, if it
+    /// finds room at `now`. A packet that departs at `now` is still inside for one
+    /// that arrives in that instant, as in ns-2, where arrivals of a full pipe and
+    /// departures coincide.
     #[inline]
-    pub(crate) fn has_room(&mut self, now: Time, bytes: u32) -> bool {
+    pub(crate) fn admit(&mut self, now: Time, departure: Time, bytes: u32) -> bool {
         match self {
             Self::Unlimited => true,
             Self::Packets { limit, departures } => {
-                while departures.front().is_some_and(|&departure| departure < now) {
+                while departures.front().is_some_and(|&left| left < now) {
                     departures.pop_front();
                 }
-                departures.len() < *limit
+                let room = departures.len() < *limit;
+                if room {
+                    departures.push_back(departure);
+                }
+                room
             }
-            Self::Bytes {
-                limit,
-                inside,
-                departures,
-            } => {
-                while let Some(&(departure, size)) = departures.front()
-                    && departure < now
+            Self::Bytes { limit, inside, departures } => {
+                while let Some(&(left, size)) = departures.front()
+                    && left < now
                 {
                     departures.pop_front();
                     *inside -= u64::from(size);
                 }
-                *inside + u64::from(bytes) <= *limit
-            }
-        }
-    }
-
-    /// Takes in a packet that found room and will depart at `departure`.
-    #[inline]
-    pub(crate) fn admit(&mut self, departure: Time, bytes: u32) {
-        match self {
-            Self::Unlimited => {}
-            Self::Packets { departures, .. } => departures.push_back(departure),
-            Self::Bytes {
-                inside, departures, ..
-            } => {
-                *inside += u64::from(bytes);
-                departures.push_back((departure, bytes));
+                let room = *inside + u64::from(bytes) <= *limit;
+                if room {
+                    *inside += u64::from(bytes);
+                    departures.push_back((departure, bytes));
+                }
+                room
             }
         }
     }

@@ -3,7 +3,10 @@
 use lasthop_tcp::Flags;
 use lasthop_units::{Direction, Time};
 
-use crate::table::{Table, bool_column, category_column, f64_column, i64_column, u32_column, u64_column};
+use crate::samples::Samples;
+use crate::table::{
+    Table, bool_column, category_column, f64_column, i64_column, u32_column, u64_column,
+};
 
 /// Totals of one flow.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,44 +54,14 @@ pub struct FlowRow {
 impl FlowRow {
     /// Seconds from start to end; NaN when unfinished.
     pub fn transfer_time_s(&self) -> f64 {
-        self.end
-            .map_or(f64::NAN, |end| end.since(self.start).as_secs_f64())
+        self.end.map_or(f64::NAN, |end| end.since(self.start).as_secs_f64())
     }
 
     /// Acknowledged payload over the time from start to end (or end of run), in bit/s.
     pub fn goodput_bps(&self) -> f64 {
         let seconds = self.end.unwrap_or(self.run_end).since(self.start).as_secs_f64();
-        if seconds > 0.0 {
-            self.acked_bytes as f64 * 8.0 / seconds
-        } else {
-            0.0
-        }
+        if seconds > 0.0 { self.acked_bytes as f64 * 8.0 / seconds } else { 0.0 }
     }
-}
-
-/// The sender's state at one moment.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SampleRow {
-    /// Flow number.
-    pub flow: u32,
-    /// When.
-    pub t: Time,
-    /// Congestion window in bytes, with its fraction.
-    pub cwnd_bytes: f64,
-    /// Slow start threshold in bytes; infinite when not set.
-    pub ssthresh_bytes: f64,
-    /// Window the receiver announced.
-    pub rwnd_bytes: u64,
-    /// Smoothed round-trip time in seconds; NaN before the first sample.
-    pub srtt_s: f64,
-    /// Retransmission timeout in seconds.
-    pub rto_s: f64,
-    /// `FlightSize`.
-    pub in_flight_bytes: u64,
-    /// First unacknowledged byte of the stream.
-    pub snd_una_bytes: u64,
-    /// Next byte of the stream to send.
-    pub snd_nxt_bytes: u64,
 }
 
 /// Where a packet was seen.
@@ -209,7 +182,7 @@ pub struct CellRecord {
     /// Totals per flow.
     pub flows: Vec<FlowRow>,
     /// Sender samples.
-    pub samples: Vec<SampleRow>,
+    pub samples: Samples,
     /// Packets.
     pub packets: Vec<PacketRow>,
     /// MAC attempts.
@@ -231,7 +204,7 @@ impl CellRecord {
         self.events.sort_by_key(|row| row.t);
         vec![
             flows_table(&self.flows),
-            samples_table(&self.samples),
+            self.samples.into_table(),
             packets_table(&self.packets, &self.elements),
             mac_table(&self.mac),
             stations_table(&self.stations),
@@ -265,24 +238,6 @@ fn flows_table(rows: &[FlowRow]) -> Table {
             u64_column("duplicate_acks", rows, |r| r.duplicate_acks),
             u64_column("acks_sent", rows, |r| r.acks_sent),
             u64_column("divided_acks", rows, |r| r.divided_acks),
-        ],
-    }
-}
-
-fn samples_table(rows: &[SampleRow]) -> Table {
-    Table {
-        name: "samples",
-        columns: vec![
-            u32_column("flow", rows, |r| r.flow),
-            f64_column("t_s", rows, |r| r.t.as_secs_f64()),
-            f64_column("cwnd_bytes", rows, |r| r.cwnd_bytes),
-            f64_column("ssthresh_bytes", rows, |r| r.ssthresh_bytes),
-            u64_column("rwnd_bytes", rows, |r| r.rwnd_bytes),
-            f64_column("srtt_s", rows, |r| r.srtt_s),
-            f64_column("rto_s", rows, |r| r.rto_s),
-            u64_column("in_flight_bytes", rows, |r| r.in_flight_bytes),
-            u64_column("snd_una_bytes", rows, |r| r.snd_una_bytes),
-            u64_column("snd_nxt_bytes", rows, |r| r.snd_nxt_bytes),
         ],
     }
 }
@@ -367,9 +322,6 @@ fn events_table(rows: &[EventRow]) -> Table {
 fn runs_table(totals: &[(&'static str, f64)]) -> Table {
     Table {
         name: "runs",
-        columns: totals
-            .iter()
-            .map(|&(name, value)| f64_column(name, &[value], |v| *v))
-            .collect(),
+        columns: totals.iter().map(|&(name, value)| f64_column(name, &[value], |v| *v)).collect(),
     }
 }

@@ -236,10 +236,7 @@ impl Simulation {
                 self.network.arm(alarm, now + interval);
                 self.send_datagram(now, index);
             }
-            Pace::Backlog => {
-                self.fill_backlog(now, index);
-                self.network.arm(alarm, now + RETRY);
-            }
+            Pace::Backlog => self.fill_backlog(now, index),
         }
     }
 
@@ -250,6 +247,10 @@ impl Simulation {
                 break;
             }
             self.send_datagram(now, index);
+        }
+        // Otherwise the next frame that departs makes room.
+        if self.network.wifi_queue_len(index as u32, direction) == 0 {
+            self.network.arm(index * ALARMS_PER_FLOW + PROGRAM, now + RETRY);
         }
     }
 

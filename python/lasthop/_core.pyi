@@ -64,6 +64,7 @@ def run_kernel(
     cells: Sequence[tuple[int, int]],
     captures: bool = False,
     ebpf: bool = False,
+    curl: bool = False,
     attempts: int = 3,
     lateness_bound_s: float = 0.002,
 ) -> Cells: ...

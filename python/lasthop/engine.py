@@ -46,19 +46,21 @@ def _simulate(scenario: Scenario, cells: Sequence[CellId], options: Options) -> 
     return _core.run(scenario.plan, cells, options.threads, captures=options.captures)
 
 
-def _kernel(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterable[_core.Cell]:
-    from lasthop.kernel import run_cells
+def _kernel_engine(*, ebpf: bool = False, curl: bool = False) -> Engine:
+    def engine(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterable[_core.Cell]:
+        from lasthop.kernel import run_cells
 
-    return run_cells(scenario.plan, cells, captures=options.captures)
+        return run_cells(scenario.plan, cells, captures=options.captures, ebpf=ebpf, curl=curl)
 
-
-def _kernel_ebpf(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterable[_core.Cell]:
-    from lasthop.kernel import run_cells
-
-    return run_cells(scenario.plan, cells, captures=options.captures, ebpf=True)
+    return engine
 
 
-ENGINES: dict[str, Engine] = {"sim": _simulate, "kernel": _kernel, "kernel-ebpf": _kernel_ebpf}
+ENGINES: dict[str, Engine] = {
+    "sim": _simulate,
+    "kernel": _kernel_engine(),
+    "kernel-ebpf": _kernel_engine(ebpf=True),
+    "kernel-curl": _kernel_engine(ebpf=True, curl=True),
+}
 """Every engine by name."""
 
 
@@ -105,7 +107,8 @@ def run(
         seeds: A count (1 to n) or a list; None takes the scenario's own.
         threads: Cells at once; None takes one per CPU.
         out: Directory for the results; None keeps them in memory.
-        engine: ``sim``, ``kernel``, or ``kernel-ebpf`` (divacks in the kernel too).
+        engine: ``sim``, ``kernel``, ``kernel-ebpf`` (divacks in the kernel too), or
+            ``kernel-curl`` (also curl and an HTTP server as the programs).
         captures: Also write pcapng captures of every cell; needs ``out``.
         progress: Called after every cell with the finished and the total number.
 

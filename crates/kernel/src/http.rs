@@ -2,8 +2,8 @@
 //! browsers to fetch files from (RFC 9112; GET and HEAD, no ranges).
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +18,8 @@ use crate::{Error, Session};
 
 /// A request line and its headers may take this much.
 const MAX_HEAD_BYTES: u64 = 16 << 10;
+/// What is handed to the socket at once.
+const CHUNK_BYTES: usize = 64 << 10;
 /// An idle connection is closed after this.
 const IDLE: Duration = Duration::from_secs(30);
 
@@ -26,7 +28,7 @@ const IDLE: Duration = Duration::from_secs(30);
 pub struct HttpServer {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl HttpServer {
@@ -37,29 +39,33 @@ impl HttpServer {
     /// # Errors
     /// When there is no such host or the port is taken.
     pub fn start(session: &Session, host: &str, port: u16, root: Option<PathBuf>) -> Result<Self, Error> {
-        let end = session.end_of(host)?;
         let root = root
             .map(|root| root.canonicalize().attempt(|| format!("serve {}", root.display())))
             .transpose()?;
-        Self::start_at(&end, port, root)
+        // Clients ask for the IPv6 address first where a name has one.
+        Self::start_at(&[session.end_of(host, false)?, session.end_of(host, true)?], port, root.as_deref())
     }
 
-    fn start_at(end: &EndPlan, port: u16, root: Option<PathBuf>) -> Result<Self, Error> {
-        let IpAddr::V4(_) = end.address else {
-            return Err(Error::Unavailable("the file server speaks IPv4".into()));
-        };
-        let address = SocketAddr::new(end.address, port);
-        let listener = listen(end, address)?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = thread::Builder::new()
-            .name("lasthop-http".into())
-            .spawn(move || serve(&listener, root.as_deref(), &stopped))
-            .attempt(|| "start the file server".into())?;
-        Ok(Self { address, stop, thread: Some(thread) })
+    /// Serves at every one of `ends`, which are addresses of one host.
+    pub(crate) fn start_at(ends: &[EndPlan], port: u16, root: Option<&Path>) -> Result<Self, Error> {
+        let address = ends
+            .first()
+            .map(|end| SocketAddr::new(end.address, port))
+            .ok_or_else(|| Error::Unavailable("the file server has no address".into()))?;
+        let mut server = Self { address, stop: Arc::new(AtomicBool::new(false)), threads: Vec::new() };
+        for end in ends {
+            let listener = listen(end, SocketAddr::new(end.address, port))?;
+            let (stop, root) = (Arc::clone(&server.stop), root.map(Path::to_owned));
+            let thread = thread::Builder::new()
+                .name("lasthop-http".into())
+                .spawn(move || serve(&listener, root.as_deref(), &stop))
+                .attempt(|| "start the file server".into())?;
+            server.threads.push(thread);
+        }
+        Ok(server)
     }
 
-    /// Where it listens.
+    /// Where it listens; the first address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -68,7 +74,7 @@ impl HttpServer {
 impl Drop for HttpServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
     }
@@ -135,32 +141,33 @@ fn read_request(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
     }
 }
 
-fn answer(mut socket: &TcpStream, request: &Request, root: Option<&Path>) -> io::Result<()> {
-    if request.method != "GET" && request.method != "HEAD" {
-        return head(socket, "405 Method Not Allowed", 0);
-    }
+fn answer(socket: &TcpStream, request: &Request, root: Option<&Path>) -> io::Result<()> {
+    // The head travels with the first bytes of the body, as with any real server.
+    let mut out = BufWriter::with_capacity(CHUNK_BYTES, socket);
     let body = request.method == "GET";
-    if let Some(bytes) = request.path.strip_prefix("/bytes/").and_then(|n| n.parse().ok()) {
-        head(socket, "200 OK", bytes)?;
+    if !body && request.method != "HEAD" {
+        head(&mut out, "405 Method Not Allowed", 0)?;
+    } else if let Some(bytes) = request.path.strip_prefix("/bytes/").and_then(|n| n.parse().ok()) {
+        head(&mut out, "200 OK", bytes)?;
         if body {
-            io::copy(&mut io::repeat(b'.').take(bytes), &mut socket)?;
+            io::copy(&mut io::repeat(b'.').take(bytes), &mut out)?;
         }
-        return Ok(());
+    } else if let Some((file, bytes)) = root.and_then(|root| open_below(root, &request.path)) {
+        head(&mut out, "200 OK", bytes)?;
+        if body {
+            io::copy(&mut file.take(bytes), &mut out)?;
+        }
+    } else {
+        head(&mut out, "404 Not Found", 0)?;
     }
-    let file = root.and_then(|root| open_below(root, &request.path));
-    let Some((mut file, bytes)) = file else { return head(socket, "404 Not Found", 0) };
-    head(socket, "200 OK", bytes)?;
-    if body {
-        io::copy(&mut (&mut file).take(bytes), &mut socket)?;
-    }
-    Ok(())
+    out.flush()
 }
 
-fn head(mut socket: &TcpStream, status: &str, bytes: u64) -> io::Result<()> {
-    let text = format!(
+fn head(out: &mut impl Write, status: &str, bytes: u64) -> io::Result<()> {
+    write!(
+        out,
         "HTTP/1.1 {status}\r\nContent-Length: {bytes}\r\nContent-Type: application/octet-stream\r\n\r\n"
-    );
-    socket.write_all(text.as_bytes())
+    )
 }
 
 /// The regular file a path names, never one outside `root`.

@@ -14,6 +14,7 @@ mod doctor;
 mod driver;
 mod engine;
 mod error;
+mod fetch;
 mod host;
 mod http;
 mod keeper;

@@ -40,6 +40,9 @@ pub struct Options {
     pub offload: bool,
     /// Workloads use IPv6.
     pub ipv6: bool,
+    /// Downloads are made by `curl` from a file server, not by the engine's
+    /// own programs.
+    pub curl: bool,
     /// A run whose p99 lateness exceeds this is invalid.
     pub lateness_bound: Span,
     /// Invalid runs are repeated until this many were tried.
@@ -54,6 +57,7 @@ impl Default for Options {
             driver: Settings::default(),
             offload: true,
             ipv6: false,
+            curl: false,
             lateness_bound: Punctuality::BOUND,
             attempts: 3,
         }
@@ -234,7 +238,11 @@ impl Session {
     /// # Errors
     /// When there is no such host or the program cannot be started.
     pub fn spawn(&self, host: &str, program: Program) -> Result<Child, Error> {
-        let seat = self.seat_called(host)?;
+        self.spawn_at(self.seat_called(host)?, program)
+    }
+
+    /// Starts a program in the host of that index.
+    pub(crate) fn spawn_at(&self, seat: usize, program: Program) -> Result<Child, Error> {
         self.keeper.spawn(&self.seats[seat].host, program)
     }
 
@@ -245,9 +253,9 @@ impl Session {
             .ok_or_else(|| Error::Unavailable(format!("the scenario has no host {host:?}")))
     }
 
-    /// The IPv4 end of a flow at the host of that name.
-    pub(crate) fn end_of(&self, host: &str) -> Result<EndPlan, Error> {
-        Ok(self.end(self.seat_called(host)?, false))
+    /// The end of a flow at the host of that name.
+    pub(crate) fn end_of(&self, host: &str, ipv6: bool) -> Result<EndPlan, Error> {
+        Ok(self.end(self.seat_called(host)?, ipv6))
     }
 
     /// Takes a station's radio down or up now; clients are counted from 1.

@@ -78,6 +78,8 @@ pub(crate) struct FlowPlan {
     pub(crate) start: Time,
     pub(crate) sender: EndPlan,
     pub(crate) receiver: EndPlan,
+    /// The hosts' indices in the session.
+    pub(crate) seats: [usize; 2],
 }
 
 /// What came of a flow so far; written by its programs, read by the engine.
@@ -134,6 +136,14 @@ impl FlowState {
         lock(&self.sender).as_ref().and_then(|socket| TcpInfo::of(socket.as_fd()).ok())
     }
 
+    /// A program of its own moved `bytes` between these times.
+    pub(crate) fn observe(&self, start: Time, end: Time, bytes: u64) {
+        *lock(&self.started) = Some(start);
+        *lock(&self.ended) = Some(end);
+        self.delivered.store(bytes, Ordering::Relaxed);
+        self.finished.store(true, Ordering::Release);
+    }
+
     fn keep(&self, socket: &TcpStream, sends: bool) -> io::Result<()> {
         if sends {
             *lock(&self.sender) = Some(socket.try_clone()?);
@@ -142,7 +152,7 @@ impl FlowState {
         Ok(())
     }
 
-    fn fail(&self, error: &impl ToString) {
+    pub(crate) fn fail(&self, error: &impl ToString) {
         lock(&self.error).get_or_insert_with(|| error.to_string());
         self.finished.store(true, Ordering::Release);
     }
@@ -174,6 +184,17 @@ impl Work {
             work.add(plan)?;
         }
         Ok(work)
+    }
+
+    /// Flows that other programs make; each comes to an end.
+    pub(crate) fn by_others(flows: usize) -> Self {
+        Self {
+            flows: std::iter::repeat_with(Arc::default).take(flows).collect(),
+            bounded: vec![true; flows],
+            stop: Arc::new(AtomicBool::new(false)),
+            prepared: Vec::new(),
+            threads: Vec::new(),
+        }
     }
 
     /// Starts the programs.

@@ -51,18 +51,19 @@ pub fn kernel_refusals(plan: &Plan) -> Vec<Option<String>> {
 /// result to get them as they finish. A run whose p99 lateness exceeds
 /// `lateness_bound_s` is repeated, at most `attempts` times in all; its row in
 /// `runs` says whether the last one is `valid`. With `ebpf` divacks agents run
-/// in the kernel.
+/// in the kernel; with `curl` downloads are made by it from a file server.
 ///
 /// # Errors
 /// `IndexError` when a cell names a variant the plan does not have,
 /// `KernelError` when the kernel cannot play one.
 #[pyfunction]
-#[pyo3(signature = (plan, cells, captures = false, ebpf = false, attempts = 3, lateness_bound_s = 0.002))]
+#[pyo3(signature = (plan, cells, captures = false, ebpf = false, curl = false, attempts = 3, lateness_bound_s = 0.002))]
 pub fn run_kernel(
     plan: &Plan,
     cells: Vec<CellId>,
     captures: bool,
     ebpf: bool,
+    curl: bool,
     attempts: u32,
     lateness_bound_s: f64,
 ) -> PyResult<Cells> {
@@ -72,6 +73,7 @@ pub fn run_kernel(
     }
     let options = Options {
         ebpf,
+        curl,
         attempts: attempts.max(1),
         lateness_bound: Span::from_ns((lateness_bound_s.max(0.0) * 1e9) as u64),
         ..Options::default()

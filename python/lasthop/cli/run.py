@@ -38,7 +38,11 @@ def run(
         int | None, typer.Option("--threads", min=1, help="Cells at once.", show_default="one per CPU")
     ] = None,
     engine: Annotated[
-        str, typer.Option("--engine", help="sim (virtual time), kernel (real stack), kernel-ebpf (divacks there too).")
+        str,
+        typer.Option(
+            "--engine",
+            help="sim (virtual time), kernel (real stack), kernel-ebpf (divacks there too), kernel-curl.",
+        ),
     ] = "sim",
     pcap: Annotated[bool, typer.Option("--pcap", help="Also write pcapng captures; needs --out.")] = False,
     report: Annotated[

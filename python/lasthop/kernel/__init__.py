@@ -28,7 +28,12 @@ def refusals(plan: _core.Plan) -> list[str | None]:
 
 
 def run_cells(
-    plan: _core.Plan, cells: Sequence[tuple[int, int]], *, captures: bool = False, ebpf: bool = False
+    plan: _core.Plan,
+    cells: Sequence[tuple[int, int]],
+    *,
+    captures: bool = False,
+    ebpf: bool = False,
+    curl: bool = False,
 ) -> Iterator[_core.Cell]:
     """Runs cells one after the other and yields each as it ends.
 
@@ -37,12 +42,13 @@ def run_cells(
         cells: Index of the variant, and seed, of each.
         captures: Whether each cell also yields captures at both hosts.
         ebpf: Divacks agents run in the kernel instead of on the path.
+        curl: Downloads are made by curl from an HTTP server.
 
     Raises:
         EngineError: When the kernel cannot play a variant, this user may not
             build hosts, or a run failed.
     """
     try:
-        yield from _core.run_kernel(plan, cells, captures, ebpf, ATTEMPTS, LATENESS_BOUND_S)
+        yield from _core.run_kernel(plan, cells, captures, ebpf, curl, ATTEMPTS, LATENESS_BOUND_S)
     except RuntimeError as error:
         raise EngineError(str(error)) from None

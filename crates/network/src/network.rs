@@ -159,7 +159,7 @@ impl<P: Routed> Network<P> {
     }
 
     /// The next event due at or before `until`.
-    #[inline(always)]
+    #[inline]
     pub fn next(&mut self, until: Time, observer: &mut impl Observer<P>) -> Option<Event<P>> {
         loop {
             if let Some(event) = self.pending.pop_front() {
@@ -194,7 +194,7 @@ impl<P: Routed> Network<P> {
     }
 
     /// The head of a ring is due: deliver it or carry it on.
-    #[inline(always)]
+    #[inline]
     fn ring_event(
         &mut self,
         source: Source,
@@ -242,7 +242,7 @@ impl<P: Routed> Network<P> {
     }
 
     /// Where a packet at step `first` stops next. Wires are passed here.
-    #[inline(always)]
+    #[inline]
     fn advance(&mut self, mut at: Time, direction: Direction, first: usize, packet: &P) -> Stop {
         let info = PacketInfo { wire_bytes: packet.wire_bytes(), is_data: packet.is_data() };
         let route = packet.route();
@@ -271,7 +271,7 @@ impl<P: Routed> Network<P> {
         Stop::Host { at }
     }
 
-    #[inline(always)]
+    #[inline]
     fn travel(&mut self, link: u32, shared: u32, at: Time, packet: P) {
         let number = self.queue.number();
         let travelling = Travelling { at, number, packet };

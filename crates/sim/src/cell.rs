@@ -9,7 +9,7 @@ use lasthop_units::{Direction, Time};
 use thiserror::Error;
 
 use crate::application::Progress;
-use crate::datagrams::{BACKLOG_FRAMES, Datagrams, Pace, RETRY};
+use crate::datagrams::{BACKLOG_FRAMES, Pace, RETRY};
 use crate::flow::{Flow, TcpFlow, Transport, flows};
 use crate::packet::SimPacket;
 use crate::recorder::Recorder;
@@ -110,10 +110,11 @@ impl Simulation {
         self.events.is_multiple_of(self.flows.len() as u64) && self.flows.iter().all(at_rest)
     }
 
+    #[inline]
     fn delivered(&mut self, now: Time, direction: Direction, packet: &SimPacket) {
         self.recorder.received(now, direction, packet);
-        let index = packet.flow as usize;
-        let flow = &mut self.flows[index];
+        let index = packet.flow;
+        let Some(flow) = self.flows.get_mut(index as usize) else { return };
         match &mut flow.transport {
             Transport::Datagrams(datagrams) => {
                 datagrams.received += 1;
@@ -123,17 +124,12 @@ impl Simulation {
                 // A packet travelling downlink reaches the end that sends uplink.
                 let end = direction.reverse();
                 let endpoint = &mut tcp.ends[end.index()];
-                let segment = packet.segment();
-                if end == flow.direction {
-                    let before = endpoint.stats().fast_retransmits;
-                    endpoint.on_segment(now, &segment);
-                    if endpoint.stats().fast_retransmits > before {
-                        self.recorder.event(now, index as i64, "fast-retransmit", 1.0);
-                    }
-                } else {
-                    endpoint.on_segment(now, &segment);
+                let before = endpoint.stats().fast_retransmits;
+                endpoint.on_segment(now, &packet.segment());
+                if endpoint.stats().fast_retransmits > before && end == flow.direction {
+                    self.recorder.event(now, i64::from(index), "fast-retransmit", 1.0);
                 }
-                self.attend(now, index, end);
+                self.attend(now, index as usize, end);
             }
         }
     }
@@ -146,18 +142,20 @@ impl Simulation {
         let Transport::Tcp(tcp) = &mut flow.transport else { return };
         let TcpFlow { ends, application, .. } = tcp.as_mut();
         let endpoint = &mut ends[end.index()];
-        if end == flow.direction {
+        let sends = end == flow.direction;
+        if sends {
             application.at_sender(now, endpoint);
         } else {
             match application.at_receiver(now, endpoint) {
                 Progress::Continues => {}
                 Progress::Thinks(due) => network.arm(index * ALARMS_PER_FLOW + PROGRAM, due),
-                Progress::Done if flow.end.is_none() => {
-                    flow.end = Some(now);
-                    *unfinished -= 1;
-                    recorder.event(now, index as i64, "completed", 1.0);
+                Progress::Done => {
+                    if flow.end.is_none() {
+                        flow.end = Some(now);
+                        *unfinished -= 1;
+                        recorder.event(now, index as i64, "completed", 1.0);
+                    }
                 }
-                Progress::Done => {}
             }
         }
         while let Some(segment) = endpoint.poll_transmit(now) {
@@ -167,7 +165,7 @@ impl Simulation {
             network.inject(now, end, packet, recorder);
         }
         network.arm(index * ALARMS_PER_FLOW + end.index(), endpoint.next_deadline());
-        if end == flow.direction {
+        if sends {
             recorder.sample(now, index as u32, endpoint);
         }
     }
@@ -267,7 +265,8 @@ impl Simulation {
     fn departed(&mut self, now: Time, direction: Direction, route: u32) {
         let index = route as usize;
         let flow = &self.flows[index];
-        if let Transport::Datagrams(Datagrams { pace: Pace::Backlog, .. }) = flow.transport
+        if let Transport::Datagrams(datagrams) = &flow.transport
+            && datagrams.pace == Pace::Backlog
             && flow.direction == direction
         {
             self.fill_backlog(now, index);

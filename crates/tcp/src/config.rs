@@ -350,6 +350,21 @@ pub struct AutoTuning {
     /// Segments announced before the first data when `clamp` is set: 4 in Linux
     /// 2.6, 44 (64240 bytes) today.
     pub initial_segments: u32,
+    /// How the buffer follows what the application reads.
+    pub right_sizing: RightSizing,
+}
+
+named_enum! {
+    /// How a tuned buffer follows what the application reads in a round trip.
+    pub enum RightSizing {
+        /// Twice what was read, judged against half the window there is, with a
+        /// fixed share of the memory for overhead (Linux before 4.x).
+        Doubling = "doubling",
+        /// What the sender would send if it went on growing as it did, judged from
+        /// ten segments on, with the overhead measured (`tcp_rcvbuf_grow` and
+        /// `scaling_ratio` of Linux 6).
+        Extrapolating = "extrapolating",
+    }
 }
 
 impl AutoTuning {

@@ -203,7 +203,7 @@ impl Endpoint {
 
     /// The application reads `bytes` bytes; needed only without `auto_read`.
     pub fn consume(&mut self, now: Time, bytes: u64) {
-        self.receiver.consume(&self.config, now, bytes);
+        self.receiver.consume(now, bytes);
         self.refresh();
     }
 

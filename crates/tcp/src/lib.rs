@@ -23,7 +23,7 @@ mod stats;
 
 pub use config::{
     AckCounting, AckCountingKind, AutoTuning, Config, DelayedAck, DelayedAckKind, IdleRestart,
-    InitialSsthresh, LossDetection, ReceiveBuffer, Recovery, Reduction, RtoConfig, RttEstimator,
+    InitialSsthresh, LossDetection, ReceiveBuffer, Recovery, Reduction, RightSizing, RtoConfig, RttEstimator,
 };
 pub use congestion::CongestionConfig;
 pub use endpoint::Endpoint;

@@ -5,7 +5,7 @@ use lasthop_units::Span;
 
 use crate::config::{
     AckCounting, AutoTuning, Config, DelayedAck, IdleRestart, InitialSsthresh, LossDetection,
-    ReceiveBuffer, Recovery, Reduction, RtoConfig, RttEstimator,
+    ReceiveBuffer, Recovery, Reduction, RightSizing, RtoConfig, RttEstimator,
 };
 use crate::congestion::CongestionConfig;
 
@@ -128,6 +128,7 @@ fn linux_2_6() -> Personality {
                 adv_win_scale: 2,
                 clamp: true,
                 initial_segments: 4,
+                right_sizing: RightSizing::Doubling,
             }),
             auto_read: true,
         },
@@ -155,6 +156,7 @@ fn linux_6() -> Personality {
                 adv_win_scale: 1,
                 clamp: true,
                 initial_segments: 44,
+                right_sizing: RightSizing::Extrapolating,
             }),
             ..base
         },
@@ -213,6 +215,7 @@ fn freebsd_14() -> Personality {
                 adv_win_scale: 0,
                 clamp: false,
                 initial_segments: 44,
+                right_sizing: RightSizing::Doubling,
             }),
             ..base
         },

@@ -56,7 +56,8 @@ pub struct Loss {
     pub now: Time,
     /// Bytes in flight.
     pub in_flight_bytes: u64,
-    /// cwnd or the peer's window, whichever is smaller.
+    /// The window that is to be cut: cwnd, or where a stack does so the peer's
+    /// window if that is smaller.
     pub window_bytes: u64,
     /// Smoothed round-trip time; zero before the first measurement.
     pub srtt: Span,

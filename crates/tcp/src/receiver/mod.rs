@@ -3,6 +3,7 @@
 
 mod acks;
 mod sack;
+mod tuning;
 mod window;
 
 use lasthop_units::{Span, Time};
@@ -198,7 +199,7 @@ impl Receiver {
             if config.auto_read {
                 self.read = self.next;
             }
-            if self.window.on_data(config, now, segment, self.next, self.read, self.ts_recent) {
+            if self.window.on_data(config, now, segment, self.next, self.read) {
                 self.acks.quick_once(config);
             }
             self.acks.on_in_order(config, now, len, self.next, self.window.expected_segment());
@@ -258,8 +259,11 @@ impl Receiver {
         if config.auto_read {
             self.read = self.received_bytes() + 1;
         }
+        let held = self.out_of_order.total();
+        let top = self.out_of_order.last().map_or(0, |(_, end)| end);
+        self.window.on_disorder(self.next, held, top, advanced == 0 && held > 0);
         if len > 0 {
-            let _ = self.window.on_data(config, now, segment, self.next, self.read, self.ts_recent);
+            let _ = self.window.on_data(config, now, segment, self.next, self.read);
         }
         let in_order = advanced > 0 && !was_disordered && !duplicate;
         if in_order && !finished {
@@ -271,14 +275,10 @@ impl Receiver {
     }
 
     /// The application reads `bytes`.
-    pub(crate) fn consume(&mut self, config: &Config, now: Time, bytes: u64) {
+    pub(crate) fn consume(&mut self, now: Time, bytes: u64) {
         self.read += bytes.min(self.readable_bytes());
-        self.window.on_read(config, now, self.next, self.read);
-        // Silly window avoidance (RFC 9293 section 3.8.6.2.2): tell the peer only
-        // of a window that grew by two segments or half the buffer.
-        let gain = self.window.offer(self.next, self.read).saturating_sub(self.window.edge() - self.next);
-        let worth = (2 * u64::from(self.window.smss())).min(self.window.capacity() / 2).max(1);
-        if gain >= worth {
+        self.window.on_read(now, self.next, self.read);
+        if self.window.is_worth_telling(self.next, self.read) {
             self.acks.now();
         }
     }

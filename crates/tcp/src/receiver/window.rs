@@ -1,9 +1,11 @@
 //! The receive buffer and the window announced from it.
 
-use lasthop_units::{Span, Time};
+use lasthop_units::Time;
 
-use crate::config::{AutoTuning, Config, ReceiveBuffer};
+use crate::config::{Config, ReceiveBuffer, RightSizing};
 use crate::segment::Segment;
+
+use super::tuning::Tuning;
 
 /// Buffer size, announced edge, and Linux's dynamic right-sizing.
 #[derive(Debug)]
@@ -21,28 +23,19 @@ pub(crate) struct ReceiveWindow {
     smss: u32,
     /// Largest segment the peer sent (Linux `rcv_mss`).
     full_segment: u32,
+    /// Bytes held beyond a hole, and where they end.
+    held: u64,
+    top: u64,
     tuning: Option<Tuning>,
-}
-
-/// State of dynamic right-sizing (Linux `tcp_rcv_space_adjust`).
-#[derive(Debug)]
-struct Tuning {
-    settings: AutoTuning,
-    /// What the application read in the round trip before, in bytes.
-    space: u64,
-    /// Where the current round trip of reading began.
-    read_from: u64,
-    since: Time,
-    /// The receiver's estimate of the round-trip time; zero when unknown.
-    rtt: Span,
-    /// Without timestamps: a window's worth of data takes one round trip.
-    mark: u64,
-    marked_at: Time,
 }
 
 impl ReceiveWindow {
     pub(super) fn new(config: &Config) -> Self {
-        let largest = config.receive_buffer.largest_window();
+        let largest = match config.receive_buffer {
+            // Linux 6 reckons with memory that is all payload (`tcp_select_initial_window`).
+            ReceiveBuffer::Auto(tuning) if tuning.right_sizing == RightSizing::Extrapolating => tuning.max,
+            buffer => buffer.largest_window(),
+        };
         let mut scale = 0;
         if config.window_scaling {
             while scale < 14 && (largest >> scale) > 65_535 {
@@ -52,19 +45,10 @@ impl ReceiveWindow {
         let (capacity, tuning) = match config.receive_buffer {
             ReceiveBuffer::Fixed { bytes } => (bytes, None),
             ReceiveBuffer::Auto(settings) => {
-                let tuning = Tuning {
-                    settings,
-                    space: 0,
-                    read_from: 1,
-                    since: Time::ZERO,
-                    rtt: Span::ZERO,
-                    mark: 0,
-                    marked_at: Time::ZERO,
-                };
-                (settings.window_of(settings.default), Some(tuning))
+                (settings.window_of(settings.default), Some(Tuning::new(settings)))
             }
         };
-        Self { scale, edge: 0, capacity, share: u64::MAX, clamped: false, smss: config.smss, full_segment: 536, tuning }
+        Self { scale, edge: 0, capacity, share: u64::MAX, clamped: false, smss: config.smss, full_segment: 536, held: 0, top: 0, tuning }
     }
 
     /// The handshake told the segment size; `next` is the first data byte.
@@ -73,20 +57,12 @@ impl ReceiveWindow {
         self.full_segment = self.full_segment.min(smss);
         self.edge = next;
         if let Some(tuning) = &mut self.tuning {
-            tuning.space = self.capacity;
             self.clamped = tuning.settings.clamp;
             // Linux announces a few segments first; how many depends on the era.
             let initial = tuning.settings.initial_segments;
             self.share = self.capacity.min(u64::from(initial) * u64::from(smss));
+            tuning.open(self.capacity, self.share, smss);
         }
-    }
-
-    pub(super) const fn smss(&self) -> u32 {
-        self.smss
-    }
-
-    pub(super) const fn capacity(&self) -> u64 {
-        self.capacity
     }
 
     /// Right edge announced so far.
@@ -104,25 +80,54 @@ impl ReceiveWindow {
         if self.clamped { self.share } else { u64::MAX }
     }
 
+    /// Room left in the buffer. Old stacks count only what waits in order.
+    fn room(&self, next: u64, read: u64) -> u64 {
+        self.capacity.saturating_sub(next.saturating_sub(read) + self.held)
+    }
+
     /// The window that could be announced.
     pub(super) fn offer(&self, next: u64, read: u64) -> u64 {
-        let unread = next.saturating_sub(read);
-        self.capacity.saturating_sub(unread).min(self.limit())
+        self.room(next, read).min(self.limit())
+    }
+
+    /// Whether reading made so much room that the peer must hear of it.
+    pub(super) fn is_worth_telling(&self, next: u64, read: u64) -> bool {
+        let offer = self.offer(next, read);
+        let announced = self.edge.saturating_sub(next);
+        if self.extrapolates() {
+            // Linux `tcp_cleanup_rbuf`: twice as much, when less than half is announced.
+            return 2 * announced <= self.capacity && offer >= (2 * announced).max(1) && !self.is_silly(next, read);
+        }
+        // Silly window avoidance (RFC 9293 section 3.8.6.2.2): two segments or
+        // half the buffer.
+        let worth = (2 * u64::from(self.smss)).min(self.capacity / 2).max(1);
+        offer.saturating_sub(announced) >= worth
+    }
+
+    /// Whether so little room is left that none is announced.
+    fn is_silly(&self, next: u64, read: u64) -> bool {
+        let room = self.room(next, read);
+        if self.extrapolates() {
+            // Linux `__tcp_select_window`: less than a segment or a sixteenth of the buffer.
+            return room < self.capacity / 2
+                && room < (self.capacity / 16).max(u64::from(self.full_segment));
+        }
+        // Less than a segment, unless that is all there ever is.
+        next > read && room.min(self.limit()) < u64::from(self.smss).min(self.capacity / 2)
+    }
+
+    fn extrapolates(&self) -> bool {
+        self.tuning.as_ref().is_some_and(Tuning::extrapolates)
     }
 
     /// The window field for the next segment.
     pub(super) fn announce(&mut self, next: u64, read: u64, is_syn: bool) -> u16 {
         let scale = if is_syn { 0 } else { self.scale };
         let unit = 1_u64 << scale;
-        let mut window = self.offer(next, read);
-        // Sender-side silly windows start here: less than a segment is announced as none,
-        // unless that is all there ever is.
-        let unread = next.saturating_sub(read);
-        if unread > 0 && window < u64::from(self.smss).min(self.capacity / 2) {
-            window = 0;
-        }
+        // Sender-side silly windows start here.
+        let window = if self.is_silly(next, read) { 0 } else { self.offer(next, read) };
         // The announced edge never moves back (RFC 9293 section 3.8.6.2.1).
-        window = window.max(self.edge.saturating_sub(next));
+        let window = window.max(self.edge.saturating_sub(next));
         let field = ((window + (unit - 1)) >> scale).min(65_535);
         self.edge = self.edge.max(next + (field << scale));
         field as u16
@@ -132,82 +137,49 @@ impl ReceiveWindow {
     ///
     /// Returns whether the share grew. Linux then acknowledges at once, so that
     /// the sender hears of it (`tcp_grow_window` sets `icsk_ack.quick`).
-    pub(super) fn on_data(
-        &mut self, config: &Config, now: Time, segment: &Segment, next: u64, read: u64, ts_recent: u32,
-    ) -> bool {
+    pub(super) fn on_data(&mut self, config: &Config, now: Time, segment: &Segment, next: u64, read: u64) -> bool {
         if segment.payload_bytes > self.full_segment {
             self.full_segment = segment.payload_bytes.min(self.smss);
+            let measured = self.tuning.as_mut().and_then(|tuning| tuning.measure_overhead(self.full_segment));
+            self.capacity = measured.unwrap_or(self.capacity);
         }
         let limit = self.limit();
         let Some(tuning) = &mut self.tuning else { return false };
+        // What lies in the buffer is no room; old stacks looked at its size alone.
+        let most = if tuning.extrapolates() {
+            self.capacity.saturating_sub(next.saturating_sub(read) + self.held)
+        } else {
+            self.capacity
+        };
         // Linux lets only segments of 128 bytes and more count.
-        let grows = self.share < self.capacity && segment.payload_bytes >= 128;
+        let grows = self.share < most && segment.payload_bytes >= 128;
         if grows {
-            self.share = (self.share + 2 * u64::from(segment.payload_bytes.min(self.smss))).min(self.capacity);
+            self.share = (self.share + 2 * u64::from(segment.payload_bytes.min(self.smss))).min(most);
         }
-        tuning.measure(now, segment, next, self.capacity.min(limit), ts_recent);
+        tuning.measure(now, segment, next, self.capacity.min(limit), self.full_segment);
         if config.auto_read {
-            self.on_read(config, now, next, read);
+            self.on_read(now, next, read);
         }
         grows
     }
 
-    /// The application has read up to `read`.
-    pub(super) fn on_read(&mut self, config: &Config, now: Time, next: u64, read: u64) {
-        let smss = u64::from(self.smss);
+    /// The buffer holds `held` bytes beyond a hole, up to `top`; `more` of them came just now.
+    pub(super) fn on_disorder(&mut self, next: u64, held: u64, top: u64, more: bool) {
         let Some(tuning) = &mut self.tuning else { return };
-        if tuning.rtt == Span::ZERO || now.since(tuning.since) < tuning.rtt {
-            if tuning.since == Time::ZERO {
-                tuning.since = now;
-                tuning.read_from = read;
-            }
+        if !tuning.extrapolates() {
             return;
         }
-        let copied = read - tuning.read_from;
-        if copied > tuning.space / 2 {
-            // Room for what the next round trip can bring when the sender doubles.
-            let window = 2 * copied + tuning.settings.headroom_segments() * smss;
-            let wanted = tuning.settings.memory_for(window).min(tuning.settings.max);
-            let capacity = tuning.settings.window_of(wanted);
-            self.capacity = self.capacity.max(capacity);
-            tuning.space = 2 * copied;
+        (self.held, self.top) = (held, top);
+        if more && let Some(window) = tuning.on_disorder(next, top) {
+            self.capacity = self.capacity.max(window);
         }
-        tuning.since = now;
-        tuning.read_from = read;
-        let _ = (config, next);
     }
-}
 
-impl Tuning {
-    /// Estimates the round-trip time from the receiver's side: by the echo of
-    /// its own timestamps, or by the time a window's worth of data takes.
-    fn measure(&mut self, now: Time, segment: &Segment, next: u64, window: u64, _ts_recent: u32) {
-        let sample = if let Some(timestamps) = segment.timestamps {
-            let clock = crate::clock::timestamp(now);
-            let passed = clock.wrapping_sub(timestamps.echo);
-            if timestamps.echo == 0 || passed > 1 << 24 {
-                return;
-            }
-            Span::from_ms(u64::from(passed.max(1)))
-        } else {
-            if next < self.mark {
-                return;
-            }
-            let started = self.marked_at;
-            let first = self.mark == 0;
-            self.mark = next + window;
-            self.marked_at = now;
-            if first {
-                return;
-            }
-            now.since(started)
-        };
-        let sample = sample.max(Span::from_us(1));
-        // Linux `tcp_rcv_rtt_update`: timestamps are smoothed, windows give a minimum.
-        if self.rtt == Span::ZERO || (segment.timestamps.is_none() && sample < self.rtt) {
-            self.rtt = sample;
-        } else if segment.timestamps.is_some() {
-            self.rtt = Span::from_ns(self.rtt.as_ns() - self.rtt.as_ns() / 8 + sample.as_ns() / 8);
+    /// The application has read up to `read`.
+    pub(super) fn on_read(&mut self, now: Time, next: u64, read: u64) {
+        let Some(tuning) = &mut self.tuning else { return };
+        if let Some(window) = tuning.on_read(now, next, read, self.top, self.smss) {
+            self.capacity = self.capacity.max(window);
         }
     }
 }

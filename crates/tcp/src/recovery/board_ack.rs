@@ -281,7 +281,7 @@ impl Sender {
         board.force = true;
         board.probe = None;
         cx.stats.fast_retransmits += 1;
-        let loss = self.loss(cx.now);
+        let loss = self.loss(cx);
         self.cc.on_enter_recovery(&self.window, &loss);
         let ssthresh = self.cc.ssthresh_after_loss(&self.window, &loss);
         self.cut(cx, ssthresh);
@@ -325,7 +325,7 @@ impl Sender {
         board.recover = max;
         board.probe = None;
         if fresh {
-            let loss = self.loss(cx.now);
+            let loss = self.loss(cx);
             self.cc.on_enter_recovery(&self.window, &loss);
             let ssthresh = self.cc.ssthresh_after_timeout(&self.window, &loss);
             self.cut(cx, ssthresh);
@@ -376,7 +376,7 @@ impl Sender {
         }
         board.probe = None;
         if probe.was_resend && board.phase == Phase::Open {
-            let loss = self.loss(cx.now);
+            let loss = self.loss(cx);
             let ssthresh = self.cc.ssthresh_after_loss(&self.window, &loss);
             self.cut(cx, ssthresh);
             self.window.set_bytes(ssthresh.min(self.window.bytes()));

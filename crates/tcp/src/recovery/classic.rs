@@ -184,7 +184,7 @@ impl Sender {
     /// Threshold after a loss, and cwnd down to it. ns-2 halves cwnd exactly and
     /// cuts the threshold to whole segments.
     pub(crate) fn reduce(&mut self, cx: &mut Context<'_>, timeout: bool) {
-        let loss = self.loss(cx.now);
+        let loss = self.loss(cx);
         self.cc.on_enter_recovery(&self.window, &loss);
         let half = self.window.fixed().min(self.peer_window << Window::FRACTION_BITS) / 2;
         let ssthresh = if timeout {

@@ -202,11 +202,15 @@ impl Sender {
     }
 
     /// What the congestion control is told of a loss.
-    pub(crate) fn loss(&self, now: Time) -> Loss {
+    pub(crate) fn loss(&self, cx: &Context<'_>) -> Loss {
         Loss {
-            now,
+            now: cx.now,
             in_flight_bytes: self.in_flight(),
-            window_bytes: self.effective_window(),
+            window_bytes: match cx.config.reduction {
+                Reduction::Ns2 | Reduction::AtOnce => self.effective_window(),
+                // `tcp_reno_ssthresh` and FreeBSD's `newreno_cong_signal` halve cwnd itself.
+                Reduction::RateHalving | Reduction::Prr => self.window.bytes(),
+            },
             srtt: self.rto.srtt_estimate(),
             smallest_rtt: self.rto.smallest(),
         }

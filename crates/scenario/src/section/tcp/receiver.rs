@@ -154,6 +154,7 @@ fn apply_receive_buffer(config: &mut Config, value: &Checked) {
                     .map_or(usual.adv_win_scale, |n| n as i8),
                 initial_segments: fields.small("initial_segments").unwrap_or(usual.initial_segments),
                 clamp: fields.flag("clamp").unwrap_or(usual.clamp),
+                right_sizing: usual.right_sizing,
             }),
             None => config.receive_buffer,
         },

@@ -48,6 +48,8 @@ struct Extras {
     queue: Queue,
     errors: Vec<ErrorState>,
     jitter: Option<Varying>,
+    /// Whether there are errors or jitter.
+    draws: bool,
 }
 
 /// A varying delay.
@@ -105,7 +107,10 @@ impl Link {
         if admitted {
             self.idle_at = departure;
         }
-        extras.judge(admitted, departure, self.delay, packet)
+        if extras.draws {
+            return extras.draw(admitted, departure, self.delay, packet);
+        }
+        if admitted { Ok(departure + self.delay) } else { Err(DropReason::QueueFull) }
     }
 
     /// Without a rate no packet takes any time, and so none ever waits.
@@ -142,6 +147,7 @@ impl Extras {
         let errors = config.errors.iter().enumerate();
         Self {
             queue: Queue::new(config.queue),
+            draws: !config.errors.is_empty() || config.jitter != Jitter::None,
             errors: errors
                 .map(|(index, model)| ErrorState::new(model, seed, purpose, index))
                 .collect(),
@@ -151,21 +157,6 @@ impl Extras {
                 latest: Time::ZERO,
             }),
         }
-    }
-
-    /// When a packet that departs at `departure` is delivered, or why never.
-    #[inline]
-    fn judge(
-        &mut self,
-        admitted: bool,
-        departure: Time,
-        delay: Span,
-        packet: PacketInfo,
-    ) -> Result<Time, DropReason> {
-        if !self.errors.is_empty() || self.jitter.is_some() {
-            return self.draw(admitted, departure, delay, packet);
-        }
-        if admitted { Ok(departure + delay) } else { Err(DropReason::QueueFull) }
     }
 
     /// Applies jitter and errors. Both draw for every packet, also for one the

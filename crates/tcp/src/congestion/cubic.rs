@@ -65,6 +65,9 @@ struct Controller {
     hystart: HyStart,
 }
 
+/// How long delays say nothing after a recovery.
+const CALM: Span = Span::from_secs(1);
+
 const FRACTION_BITS: u32 = Window::FRACTION_BITS;
 
 fn in_segments(window: &Window) -> u64 {
@@ -150,19 +153,21 @@ impl CongestionControl for Controller {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        // Delays are watched in recovery too (Linux `cubictcp_acked`), except in the
+        // first second after one.
+        let watches = self.config.hystart && window.in_slow_start() && ack.rtt.is_some();
+        if watches && self.epoch.is_none_or(|epoch| ack.now.since(epoch) >= CALM) && self.hystart.should_leave(window, ack) {
+            window.set_ssthresh(window.bytes());
+        }
         if !ack.may_grow {
             return;
         }
         if window.in_slow_start() {
-            if self.config.hystart && self.hystart.should_leave(window, ack) {
-                window.set_ssthresh(window.bytes());
-            } else {
-                let left = window.slow_start(ack.credit_bytes);
-                if left > 0 {
-                    self.avoid(window, &Ack { credit_bytes: left, ..*ack });
-                }
-                return;
+            let left = window.slow_start(ack.credit_bytes);
+            if left > 0 {
+                self.avoid(window, &Ack { credit_bytes: left, ..*ack });
             }
+            return;
         }
         self.avoid(window, ack);
     }
@@ -171,7 +176,6 @@ impl CongestionControl for Controller {
         let cwnd = in_segments(window);
         self.before = Some((self.maximum, self.epoch));
         self.epoch = None;
-        self.hystart = HyStart::new();
         self.maximum = if self.config.fast_convergence && cwnd < self.maximum {
             cwnd * u64::from(1000 + self.config.beta_permille) / 2000
         } else {

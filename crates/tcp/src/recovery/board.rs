@@ -103,6 +103,11 @@ impl Board {
         self.phase != Phase::Open
     }
 
+    /// Whether SACKs measure round trips too (Linux since 3.12).
+    pub(super) fn times_sacks(&self) -> bool {
+        self.use_rack
+    }
+
     pub(crate) fn is_quiet(&self) -> bool {
         self.to_resend.is_empty()
     }

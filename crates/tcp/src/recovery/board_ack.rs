@@ -16,12 +16,35 @@ use super::undo::Undo;
 struct Delivery {
     bytes: u64,
     newly_sacked: u64,
-    rtt: Option<Span>,
+    /// When the first and the last segment delivered now and sent only once were
+    /// sent: cumulatively acknowledged ones, and `SACKed` ones.
+    acked: Option<(Time, Time)>,
+    sacked: Option<(Time, Time)>,
+    /// A segment sent more than once is among those acknowledged.
+    resent: bool,
     /// Data sent before any retransmission of it, delivered now.
     original: bool,
     duplicate_reported: bool,
     /// Highest offset `SACKed` before this ACK: what arrives below it was reordered.
     top: u64,
+}
+
+impl Delivery {
+    /// The round-trip times this ACK shows, for the retransmission timeout and for
+    /// the congestion control (Linux `tcp_clean_rtx_queue`): of the first and of
+    /// the last segment delivered. With `by_sack` SACKs count too.
+    fn round_trips(&self, now: Time, by_sack: bool) -> (Option<Span>, Option<Span>) {
+        let acked = self.acked.filter(|_| !self.resent || !by_sack);
+        let sacked = self.sacked.filter(|_| by_sack);
+        let first = acked.or(sacked).map(|(first, _)| now.since(first));
+        let last = if by_sack { sacked.or(acked).map(|(_, last)| now.since(last)) } else { first };
+        (first, last)
+    }
+}
+
+/// Adds the time a segment was sent to the first and last so far.
+fn note(times: &mut Option<(Time, Time)>, sent: Time) {
+    *times = Some((times.map_or(sent, |(first, _)| first), sent));
 }
 
 impl Board {
@@ -37,15 +60,14 @@ impl Board {
             } else {
                 self.rack.delivered(now, segment.at, segment.end, segment.resends > 0, smallest);
                 if segment.resends == 0 {
-                    if delivery.rtt.is_none() {
-                        delivery.rtt = Some(now.since(segment.at));
-                    }
+                    note(&mut delivery.acked, segment.at);
                     delivery.original |= segment.end <= recover;
                     if segment.end < delivery.top {
                         self.rack.reordering = true;
                     }
                 }
             }
+            delivery.resent |= segment.resends > 0;
             self.segments.pop_front();
         }
         if sacked_before > 0 {
@@ -88,6 +110,7 @@ impl Board {
                     *sacked_segments += 1;
                     rack.delivered(now, segment.at, segment.end, segment.resends > 0, smallest);
                     if segment.resends == 0 {
+                        note(&mut delivery.sacked, segment.at);
                         delivery.original |= segment.end <= *recover;
                         if segment.end < top {
                             rack.reordering = true;
@@ -134,16 +157,22 @@ impl Sender {
             board.take_sacks(cx.now, una, nxt, ack, &blocks[..count], smallest, &mut delivery);
         }
         let mut acked = 0;
+        let by_sack = board.times_sacks();
         if advanced {
             let recover = board.recover;
             board.take_ack(cx.now, una, ack, recover, smallest, &mut delivery);
             acked = ack - una;
             self.una = ack;
             self.dup_acks = 0;
-            self.board_rtt(cx, segment, delivery.rtt);
-            self.rearm(cx);
         } else if duplicate {
             self.dup_acks += 1;
+        }
+        let (rtt, last_rtt) = delivery.round_trips(cx.now, by_sack);
+        if advanced || rtt.is_some() {
+            self.board_rtt(cx, segment, rtt);
+        }
+        if advanced {
+            self.rearm(cx);
         }
         let Repair::Board(board) = &mut self.repair else { return };
         if board.phase == Phase::Open
@@ -157,12 +186,12 @@ impl Sender {
                 if board.undo.is_some() && ack >= board.recover {
                     board.undo = None;
                 }
-                self.grow(cx, acked, delivery.bytes, delivery.rtt, true, flight_before);
+                self.grow(cx, acked, delivery.bytes, last_rtt, true, flight_before);
                 self.rearm_probe(cx);
             }
             return;
         }
-        self.board_ack_slow(cx, acked, &delivery, segment, flight_before);
+        self.board_ack_slow(cx, acked, &delivery, segment, flight_before, last_rtt);
     }
 
     /// A measurement from segments sent once, else from timestamps (RFC 7323 section 4).
@@ -185,6 +214,7 @@ impl Sender {
     #[cold]
     fn board_ack_slow(
         &mut self, cx: &mut Context<'_>, acked: u64, delivery: &Delivery, segment: &Segment, flight_before: u64,
+        last_rtt: Option<Span>,
     ) {
         let advanced = acked > 0;
         self.on_duplicate_report(cx, delivery);
@@ -213,7 +243,7 @@ impl Sender {
         }
         if advanced || delivery.bytes > 0 {
             let may_grow = phase != Phase::Recovery;
-            self.grow(cx, acked, delivery.bytes, delivery.rtt, may_grow, flight_before);
+            self.grow(cx, acked, delivery.bytes, last_rtt, may_grow, flight_before);
         }
         if again_at != Time::MAX {
             self.timer = Timer::Reorder;

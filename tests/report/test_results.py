@@ -32,12 +32,12 @@ def test_a_run_is_reported_whole(directory: Path) -> None:
     report = report_of_directories([directory])
     page = view(report)
     assert page["engines"] == ["sim"]
-    assert [row["name"] for row in page["answers"][0]["rows"]] == ["sender=reno", "sender=sack"]
-    assert page["varying"] == ["sender"]
-    assert page["constant"]["loss"] == "0.01"
+    assert [row["name"] for row in page["parts"][0]["answers"][0]["rows"]] == ["sender=reno", "sender=sack"]
+    assert page["parts"][0]["varying"] == ["sender"]
+    assert page["parts"][0]["constant"]["loss"] == "0.01"
     assert page["has"]["sequence"]
     assert page["has"]["window"]
-    assert "1\N{NO-BREAK SPACE}% of packets" in page["path"]["text"]
+    assert "1\N{NO-BREAK SPACE}% of packets" in page["paths"][0]["text"]
     assert write_report(directory) == directory / "report.html"
 
 
@@ -81,7 +81,9 @@ def test_two_directories_stand_side_by_side(directory: Path, tmp_path: Path) -> 
     report = report_of_directories([directory, other])
     assert report.engines == ["sim dumbbell", "sim again"]
     page = view(report)
-    assert page["agreement"]["sentence"].startswith("sim again differs from sim dumbbell by 0.0")
+    assert page["parts"][0]["agreements"][0]["sentence"].startswith(
+        "sim again differs from sim dumbbell by 0.0"
+    )
 
 
 def test_commands_write_report_and_figure(directory: Path, tmp_path: Path) -> None:

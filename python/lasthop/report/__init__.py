@@ -7,7 +7,7 @@ page and :func:`write_figure` one vector figure.
 from __future__ import annotations
 
 from .figure import KINDS, write_figure
-from .load import claims, merge_reports, published_rows, report_of_directories, report_of_result
+from .load import claims, join_reports, merge_reports, published_rows, report_of_directories, report_of_result
 from .model import (
     METRICS,
     CellKey,
@@ -47,6 +47,7 @@ __all__ = [
     "TraceLoader",
     "Variant",
     "claims",
+    "join_reports",
     "merge_reports",
     "path_from_scenario",
     "published_rows",

@@ -57,7 +57,10 @@ def _shared_or_first(variants: Sequence[Variant], first: Mapping[str, str]) -> d
 
 
 def report_of_directories(directories: Sequence[Path]) -> ReportInput:
-    """The report of one or several result directories, side by side.
+    """The report of one or several result directories.
+
+    Those of one scenario stand side by side, as engines do; those of different
+    scenarios become experiments of their own.
 
     Raises:
         StoreError: When a directory holds no results.
@@ -67,9 +70,38 @@ def report_of_directories(directories: Sequence[Path]) -> ReportInput:
 
     if not directories:
         raise LasthopError("no result directory given")
-    results = [Result.open(directory) for directory in directories]
-    names = _engine_names(results, directories)
-    return merge_reports([report_of_result(r, engine=n) for r, n in zip(results, names, strict=True)])
+    found = [(Result.open(directory), directory) for directory in directories]
+    names = dict.fromkeys(result.scenario for result, _ in found)
+    reports = []
+    for name in names:
+        own = [pair for pair in found if pair[0].scenario == name]
+        engines = _engine_names([result for result, _ in own], [directory for _, directory in own])
+        reports.append(
+            merge_reports([report_of_result(r, engine=e) for (r, _), e in zip(own, engines, strict=True)])
+        )
+    return join_reports(" and ".join(names), [replace(r, tag=n) for r, n in zip(reports, names, strict=True)])
+
+
+def join_reports(title: str, parts: Sequence[ReportInput]) -> ReportInput:
+    """One page for several experiments that are not compared with each other."""
+    if len(parts) == 1:
+        return parts[0]
+    versions = {
+        f"{name} ({part.tag})" if any(p.versions.get(name, value) != value for p in parts) else name: value
+        for part in parts
+        for name, value in part.versions.items()
+    }
+    return ReportInput(
+        title=title,
+        metrics=parts[0].metrics.clear(),
+        variants=[],
+        parts=parts,
+        published=[row for part in parts for row in part.published],
+        claims=[claim for part in parts for claim in part.claims],
+        remarks={name: text for part in parts for name, text in part.remarks.items()},
+        versions=versions,
+        notes=[note for part in parts for note in part.notes],
+    )
 
 
 def _engine_names(results: Sequence[Result], directories: Sequence[Path]) -> list[str]:

@@ -140,8 +140,10 @@ class ReportInput:
     traced: Sequence[CellKey] = ()
     #: The variant others are compared with; the first one when ``None``.
     baseline: str | None = None
-    #: The metric that decides; the first one present when ``None``.
-    primary: str | None = None
+    #: The metrics that decide, one answer each; the first one present when empty.
+    primary: Sequence[str] = ()
+    #: Metrics of this experiment alone, beside those every engine writes.
+    own_metrics: Sequence[Metric] = ()
     summary: str = ""
     published: Sequence[PublishedRow] = ()
     claims: Sequence[Claim] = ()
@@ -151,10 +153,22 @@ class ReportInput:
     versions: Mapping[str, str] = field(default_factory=dict)
     #: What a reader must know before trusting the numbers (rejected runs, limits).
     notes: Sequence[str] = ()
+    #: What to call this experiment among others, in a word or two.
+    tag: str = ""
+    #: Experiments that are shown on one page but never compared with each other;
+    #: each is a report of its own, with its own variants, baseline and metrics.
+    parts: Sequence[ReportInput] = ()
+
+    @property
+    def experiments(self) -> Sequence[ReportInput]:
+        """What is compared within itself: the parts, or this report when it has none."""
+        return self.parts or (self,)
 
     @property
     def engines(self) -> list[str]:
         """The engines, in the order in which they first appear."""
+        if self.parts:
+            return list(dict.fromkeys(engine for part in self.parts for engine in part.engines))
         if self.metrics.is_empty():
             return []
         return [str(e) for e in self.metrics["engine"].unique(maintain_order=True)]
@@ -168,7 +182,7 @@ class ReportInput:
 
     def available_metrics(self) -> list[Metric]:
         """The known metrics that have at least one value here."""
-        return [m for m in METRICS if self.has(m.column)]
+        return [m for m in (*self.own_metrics, *METRICS) if self.has(m.column)]
 
     def has(self, column: str) -> bool:
         """Whether the metrics hold any value in ``column``."""
@@ -178,21 +192,26 @@ class ReportInput:
         return bool(values.is_finite().any())
 
     def primary_metric(self) -> Metric | None:
-        """The metric that decides who wins.
+        """The metric that decides who wins; the first when there are several."""
+        return next(iter(self.primary_metrics()), None)
 
-        The transfer time when every run finished; else the goodput, because a
-        mean over only those runs that finished would flatter the losers.
+    def primary_metrics(self) -> list[Metric]:
+        """The metrics that decide who wins.
+
+        Those asked for; else the transfer time when every run finished; else the
+        goodput, because a mean over only those runs that finished would flatter
+        the losers.
         """
         available = self.available_metrics()
-        for metric in available:
-            if metric.column == self.primary:
-                return metric
+        asked = [m for name in self.primary for m in available if m.column == name]
+        if asked:
+            return asked
         deciding = [m for m in available if m.better is not None]
         for metric in deciding:
             values = self.metrics[metric.column].cast(pl.Float64, strict=False)
             if bool(values.is_finite().fill_null(False).all()):
-                return metric
-        return deciding[0] if deciding else None
+                return [metric]
+        return deciding[:1]
 
     def cells(self) -> Iterator[CellKey]:
         """Every cell of the metrics frame, in its order."""

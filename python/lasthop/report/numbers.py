@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from .intervals import Estimate
 from .model import Metric
@@ -54,34 +55,49 @@ def fixed(value: float, decimals: int | None) -> str:
     return f"{value:,.{decimals}f}".replace(",", THIN).replace("-", MINUS)
 
 
-def mean(estimate: Estimate, metric: Metric) -> str:
-    """A mean with its unit, no finer than its interval."""
-    text = fixed(estimate.mean * metric.scale, decimals_of(estimate, metric.scale))
+def shared_decimals(estimates: Sequence[Estimate], scale: float = 1.0) -> int | None:
+    """Digits after the point for a column of means: what their intervals earn in the median."""
+    known = sorted(d for e in estimates if (d := decimals_of(e, scale)) is not None)
+    return known[len(known) // 2] if known else None
+
+
+def mean(estimate: Estimate, metric: Metric, decimals: int | None = None) -> str:
+    """A mean with its unit, no finer than its interval unless ``decimals`` says how fine."""
+    own = decimals_of(estimate, metric.scale) if decimals is None else decimals
+    text = fixed(estimate.mean * metric.scale, own)
     return f"{text}\N{NO-BREAK SPACE}{metric.unit}" if metric.unit else text
 
 
-def difference(estimate: Estimate, scale: float = 1.0) -> str:
+def difference(estimate: Estimate, scale: float = 1.0, decimals: int | None = None) -> str:
     """The mean of a difference with its sign, no finer than its interval."""
-    return _with_sign(fixed(estimate.mean * scale, decimals_of(estimate, scale)))
+    own = decimals_of(estimate, scale) if decimals is None else decimals
+    return _with_sign(fixed(estimate.mean * scale, own))
 
 
-def difference_interval(estimate: Estimate, scale: float = 1.0) -> str:
+def difference_interval(estimate: Estimate, scale: float = 1.0, decimals: int | None = None) -> str:
     """Both ends of a difference with their signs; empty without an interval."""
     if estimate.low is None or estimate.high is None:
         return ""
-    decimals = decimals_of(estimate, scale)
-    ends = (fixed(end * scale, decimals) for end in (estimate.low, estimate.high))
-    return " to ".join(_with_sign(end) for end in ends)
+    low, high = _ends(estimate.low, estimate.high, estimate, scale, decimals)
+    return f"{_with_sign(low)} to {_with_sign(high)}"
 
 
-def interval(estimate: Estimate, scale: float = 1.0) -> str:
+def interval(estimate: Estimate, scale: float = 1.0, decimals: int | None = None) -> str:
     """``2.32 to 2.38``; one number when every run gave the same."""
     if estimate.low is None or estimate.high is None:
         return "no interval from one run"
-    decimals = decimals_of(estimate, scale)
-    if decimals is None:
+    if decimals_of(estimate, scale) is None:
         return "every run the same"
-    return f"{fixed(estimate.low * scale, decimals)} to {fixed(estimate.high * scale, decimals)}"
+    return " to ".join(_ends(estimate.low, estimate.high, estimate, scale, decimals))
+
+
+def _ends(low: float, high: float, estimate: Estimate, scale: float, decimals: int | None) -> tuple[str, str]:
+    """Both ends with ``decimals`` digits; with their own when those would make them equal."""
+    own = decimals_of(estimate, scale)
+    first, last = (fixed(end * scale, own if decimals is None else decimals) for end in (low, high))
+    if first == last:
+        first, last = (fixed(end * scale, own) for end in (low, high))
+    return first, last
 
 
 def _with_sign(text: str) -> str:

@@ -29,6 +29,7 @@ from .numbers import (
     percent,
     plural,
 )
+from .path_model import PathDescription
 from .summary import Agreement, EngineAnswer, Standing, agreements, answer, standings
 
 View = dict[str, Any]
@@ -74,15 +75,13 @@ def render_report(report: ReportInput) -> str:
 
 def view(report: ReportInput) -> View:
     """Everything the template prints, already worded."""
-    metric = report.primary_metric()
-    chosen = payload.choose_cells(report, metric)
-    drawn, trace_notes = payload.series(report, chosen)
-    answers = [a for e in report.engines if metric and (a := answer(report, metric, e))]
+    drawn, trace_notes = payload.all_series(report)
+    spread = payload.all_distributions(report)
+    parts = [_part_view(part) for part in report.experiments]
     data = {
         "series": drawn,
-        "distributions": payload.distributions(report),
-        "baseline": report.baseline_name,
-        "best": next((s.variant for a in answers for s in a.standings if s.is_best), None),
+        "distributions": spread,
+        "parts": [_part_data(part) for part in report.experiments],
         "engines": report.engines,
         "published": [_point(r) for r in report.published if r.ours is not None and r.counts],
     }
@@ -91,30 +90,52 @@ def view(report: ReportInput) -> View:
         "engines": report.engines,
         "summary": report.summary,
         "notes": report.notes,
-        "metric": metric,
-        "answers": [_answer_view(a, metric) for a in answers if metric],
-        "agreement": _agreement_view(report, metric),
-        "path": _path_view(report),
+        "parts": parts,
+        "paths": _path_views(report),
         "series": drawn,
         "trace_notes": trace_notes,
         "has": {
             k: any(s.get(k) is not None for s in drawn)
             for k in ("sequence", "window", "acks", "airtime", "medium")
         },
-        "metrics_table": _metrics_table(report),
-        "distributions": data["distributions"],
+        "distributions": spread,
         "published": published_view(report.published, report.remarks),
         "published_line": published_sentence(report.published),
         "claims": [_claim_view(c.holds) | {"claim": c} for c in report.claims],
-        "variants": report.variants,
-        "varying": _varying(report),
-        "constant": _constant(report),
-        "scenario": report.scenario_text,
         "versions": report.versions,
         "script": _ready(_asset("report.js")),
         "style": _ready(_asset("report.css")),
-        "plotly": _ready(get_plotlyjs()) if drawn or data["distributions"] or data["published"] else "",
+        "plotly": _ready(get_plotlyjs()) if drawn or spread or data["published"] else "",
         "data": _ready(_json(data)),
+    }
+
+
+def _part_view(part: ReportInput) -> View:
+    """One experiment: its answers, its tables, its scenario."""
+    metrics = part.primary_metrics()
+    found = [(m, a) for m in metrics for e in part.engines if (a := answer(part, m, e))]
+    return {
+        "tag": part.tag,
+        "title": part.title,
+        "summary": part.summary,
+        "answers": [_answer_view(a, m) for m, a in found],
+        "agreements": [view for m in metrics if (view := _agreement_view(part, m))],
+        "metrics_table": _metrics_table(part),
+        "variants": part.variants,
+        "varying": _varying(part),
+        "constant": _constant(part),
+        "scenario": part.scenario_text,
+    }
+
+
+def _part_data(part: ReportInput) -> View:
+    """What the script must know of an experiment: which two runs to show first."""
+    metric = part.primary_metric()
+    rows = [s for e in part.engines if metric for s in standings(part, metric, e)]
+    return {
+        "tag": part.tag or part.title,
+        "baseline": part.baseline_name,
+        "best": next((s.variant for s in rows if s.is_best), None),
     }
 
 
@@ -137,6 +158,7 @@ def _answer_view(answer: EngineAnswer, metric: Metric) -> View:
     low, high = _bounds(answer.standings)
     return {
         "engine": answer.engine,
+        "metric": metric,
         "headline": answer.headline,
         "sentences": answer.sentences,
         "rows": [_standing_view(s, metric, low, high) for s in answer.standings],
@@ -165,8 +187,8 @@ def _standing_view(row: Standing, metric: Metric, low: float, high: float) -> Vi
         "best": row.is_best,
         "sure": row.is_sure,
         "baseline": row.is_baseline,
-        "mean": mean(own, metric),
-        "interval": interval(own, metric.scale) if own.known else "one run",
+        "mean": mean(own, metric, row.decimals),
+        "interval": interval(own, metric.scale, row.decimals) if own.known else "one run",
         "n": own.n,
         "left": left,
         "width": round(right - left, 2),
@@ -181,15 +203,15 @@ def _difference_view(row: Standing, metric: Metric) -> View | None:
     delta = row.difference.estimate
     good = (delta.mean < 0) == (metric.better == "lower") if delta.excludes_zero else None
     return {
-        "amount": difference(delta, metric.scale),
-        "interval": difference_interval(delta, metric.scale),
+        "amount": difference(delta, metric.scale, row.decimals),
+        "interval": difference_interval(delta, metric.scale, row.decimals),
         "kind": "unsure" if good is None else "better" if good else "worse",
     }
 
 
-def _agreement_view(report: ReportInput, metric: Metric | None) -> View | None:
+def _agreement_view(report: ReportInput, metric: Metric) -> View | None:
     """Two engines side by side, variant by variant."""
-    if metric is None or len(report.engines) != 2:
+    if len(report.engines) != 2:
         return None
     first, second = report.engines
     rows = agreements(report, metric, first, second)
@@ -224,13 +246,21 @@ def _agreement_row(row: Agreement, metric: Metric) -> View:
     }
 
 
-def _path_view(report: ReportInput) -> View | None:
-    if report.path is None:
-        return None
+def _path_views(report: ReportInput) -> list[View]:
+    """The path of every experiment; those that are alike once, with all their tags."""
+    paths = {part.tag: part.path for part in report.experiments if part.path is not None}
+    tags: dict[str, list[str]] = {}
+    for tag, path in paths.items():
+        tags.setdefault(draw_path(path), []).append(tag)
+    return [_path_view(path, " and ".join(own)) for own in tags.values() if (path := paths[own[0]])]
+
+
+def _path_view(path: PathDescription, tag: str) -> View:
     return {
-        "wide": _ready(draw_path(report.path, "horizontal")),
-        "narrow": _ready(draw_path(report.path, "vertical")),
-        "text": describe_path(report.path),
+        "tag": tag,
+        "wide": _ready(draw_path(path, "horizontal")),
+        "narrow": _ready(draw_path(path, "vertical")),
+        "text": describe_path(path),
     }
 
 

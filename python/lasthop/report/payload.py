@@ -88,11 +88,27 @@ def typical_seed(
     return min(seeds, key=lambda s: (distance[s], s))
 
 
-def series(report: ReportInput, chosen: Chosen) -> tuple[list[Json], list[str]]:
-    """Every chosen cell as arrays, and remarks on what was left out."""
+def all_series(report: ReportInput) -> tuple[list[Json], list[str]]:
+    """The chosen cells of every experiment, told apart by ``part``, and remarks."""
+    chosen = [choose_cells(part, part.primary_metric()) for part in report.experiments]
+    drawn = sum(len(choice.keys) for choice in chosen)
+    found: list[Json] = []
+    notes: list[str] = []
+    for index, (part, choice) in enumerate(zip(report.experiments, chosen, strict=True)):
+        own, remarks = series(part, choice, drawn)
+        found += [{**one, "part": index} for one in own]
+        notes += [note for note in remarks if note not in notes]
+    return found, notes
+
+
+def series(report: ReportInput, chosen: Chosen, drawn: int | None = None) -> tuple[list[Json], list[str]]:
+    """Every chosen cell as arrays, and remarks on what was left out.
+
+    ``drawn`` is how many cells share the page; those chosen when ``None``.
+    """
     if report.load_trace is None:
         return [], []
-    share = min(POINTS_PER_TRACE, POINTS_PER_REPORT // max(1, 5 * len(chosen.keys)))
+    share = min(POINTS_PER_TRACE, POINTS_PER_REPORT // max(1, 5 * (drawn or len(chosen.keys))))
     found, thinned = [], False
     for key in chosen.keys:
         trace = report.load_trace(key)
@@ -255,6 +271,12 @@ def handovers_of(trace: Trace) -> list[Handover]:
     found += [Handover(start, trace_end(trace)) for start in down.values()]
     # Stations that roam together make one band, not one on top of another.
     return sorted(set(found), key=lambda h: (h.start_s, h.end_s))
+
+
+def all_distributions(report: ReportInput) -> list[Json]:
+    """The distributions of every experiment, told apart by ``part``."""
+    parts = enumerate(report.experiments)
+    return [{**one, "part": index} for index, part in parts for one in distributions(part)]
 
 
 def distributions(report: ReportInput) -> list[Json]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from .intervals import Difference, Estimate, estimate, paired_difference, welch_difference
 from .model import Metric, ReportInput
-from .numbers import CI, MINUS, difference_interval, interval, mean, percent, plural
+from .numbers import CI, MINUS, difference_interval, interval, mean, percent, plural, shared_decimals
 from .numbers import difference as difference_text
 
 SIGNS = f"+{MINUS}"
@@ -30,6 +30,8 @@ class Standing:
     #: Whether its lead over the baseline (or, for the baseline, over its nearest
     #: rival) excludes chance.
     is_sure: bool = False
+    #: Digits after the point that every mean beside this one is printed with.
+    decimals: int | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ def standings(report: ReportInput, metric: Metric, engine: str) -> list[Standing
                 is_base,
             )
         )
+    decimals = shared_decimals([row.estimate for row in rows], metric.scale)
+    rows = [replace(row, decimals=decimals) for row in rows]
     best = best_of(rows, metric)
     if best is None or len(rows) == 1:
         return rows
@@ -135,9 +139,9 @@ def _word(metric: Metric) -> str:
 
 
 def _mean_text(row: Standing, metric: Metric) -> str:
-    text = mean(row.estimate, metric)
+    text = mean(row.estimate, metric, row.decimals)
     if row.estimate.known:
-        text += f" ({CI} {interval(row.estimate, metric.scale)})"
+        text += f" ({CI} {interval(row.estimate, metric.scale, row.decimals)})"
     return text
 
 

@@ -14,13 +14,22 @@ from lasthop.engine import run
 from lasthop.errors import LasthopError
 from lasthop.reproduce.model import Outcome
 from lasthop.reproduce.perform import Selection
+from lasthop.reproduce.testbed import handover_throughput
 
 if TYPE_CHECKING:
     from lasthop.report import CellKey, ReportInput, Trace
     from lasthop.reproduce.lab import Lab
+    from lasthop.result import Result
 
 FAVOURITES = ("ciminieri/table-7.13.toml", "ciminieri/table-7.15.toml")
 """What is drawn when more is selected than fits on one page."""
+
+MOST_EXPERIMENTS = 3
+
+HANDOVER_METRICS = (
+    report.Metric("before_handover_mibps", "Throughput before the handover", "Mibit/s", "higher"),
+    report.Metric("after_handover_mibps", "Throughput after the handover", "Mibit/s", "higher"),
+)
 
 
 def write_reproduction(lab: Lab, selections: Sequence[Selection], outcome: Outcome, file: Path) -> Path:
@@ -32,21 +41,38 @@ def write_reproduction(lab: Lab, selections: Sequence[Selection], outcome: Outco
     there = list(dict.fromkeys(item.main for part in selections for item in part.items if item.main))
     if not there:
         raise LasthopError("nothing selected has runs that a report could draw")
-    chosen = [name for name in FAVOURITES if name in there] or there[:1]
-    # The first scenario's variants keep their names; the others' are told apart by their file's.
-    prefixes = ["", *(f"{Path(name).stem}: " for name in chosen[1:])]
-    drawn = _join([_input(lab, name, prefix) for name, prefix in zip(chosen, prefixes, strict=True)])
+    chosen = there
+    if len(there) > MOST_EXPERIMENTS:
+        chosen = [name for name in FAVOURITES if name in there] or there[:MOST_EXPERIMENTS]
+    drawn = report.join_reports(_title(chosen), [_input(lab, name) for name in chosen])
     file.parent.mkdir(parents=True, exist_ok=True)
     text = report.render_report(
         replace(
             drawn,
+            summary="; ".join(part.source.title for part in selections) + ".",
             published=report.published_rows([row.to_dict() for o in outcome.items for row in o.rows]),
             claims=report.claims([claim.to_dict() for claim in outcome.claims]),
+            remarks={f"{o.source}/{o.item.name}": o.item.cause for o in outcome.items if o.item.cause},
             notes=[*drawn.notes, *_notes(lab, selections)],
         )
     )
     file.write_text(text, encoding="utf-8")
     return file
+
+
+def _title(names: Sequence[str]) -> str:
+    """What is drawn, by source: ``Ciminieri: table 7.13 and table 7.15``."""
+    sources = list(dict.fromkeys(Path(name).parent.name for name in names))
+    return "; ".join(
+        f"{source.replace('-', ' ').title()}: "
+        + " and ".join(_tag(name).lower() for name in names if Path(name).parent.name == source)
+        for source in sources
+    )
+
+
+def _tag(name: str) -> str:
+    """``Table 7.13`` of ``ciminieri/table-7.13.toml``."""
+    return Path(name).stem.replace("-", " ").capitalize()
 
 
 def _notes(lab: Lab, selections: Sequence[Selection]) -> list[str]:
@@ -55,43 +81,41 @@ def _notes(lab: Lab, selections: Sequence[Selection]) -> list[str]:
     return [counting_sentence(lab)] if any(part.source.name == "ciminieri" for part in selections) else []
 
 
-def _input(lab: Lab, name: str, prefix: str) -> ReportInput:
+def _input(lab: Lab, name: str) -> ReportInput:
     """A scenario's report; traces come from runs of single cells, made when they are drawn."""
     scenario = lab.scenario(name)
-    made = report.report_of_result(lab.result(name), scenario_text=scenario.text)
-    made = replace(made, path=report.path_from_scenario(scenario.text, dict(made.variants[0].parameters)))
-
-    def trace(key: CellKey) -> Trace | None:
-        plain = key.variant.removeprefix(prefix)
-        single = scenario.set(packets=True, samples="1 ms").with_seeds([key.seed])
-        result = run(single, engine=lab.engine, threads=1)
-        loader = report.report_of_result(result).load_trace
-        return None if loader is None else loader(replace(key, variant=plain))
-
-    return replace(
+    result = lab.result(name)
+    made = report.report_of_result(result, scenario_text=scenario.text)
+    made = replace(
         made,
-        metrics=made.metrics.with_columns(variant=prefix + pl.col("variant")),
-        variants=[replace(variant, name=prefix + variant.name) for variant in made.variants],
-        load_trace=trace,
+        tag=_tag(name),
+        path=report.path_from_scenario(scenario.text, dict(made.variants[0].parameters)),
     )
 
-
-def _join(inputs: Sequence[ReportInput]) -> ReportInput:
-    """Several scenarios on one page; their variants must have names of their own."""
-    first = inputs[0]
-    if len(inputs) == 1:
-        return first
-    owners = {variant.name: made for made in inputs for variant in made.variants}
-
     def trace(key: CellKey) -> Trace | None:
-        loader = owners[key.variant].load_trace
+        single = scenario.set(packets=True, samples="1 ms").with_seeds([key.seed])
+        loader = report.report_of_result(run(single, engine=lab.engine, threads=1)).load_trace
         return None if loader is None else loader(key)
 
+    made = replace(made, load_trace=trace)
+    return _with_handover(made, result) if "leaves" in made.variants[0].parameters else made
+
+
+def _with_handover(made: ReportInput, result: Result) -> ReportInput:
+    """Throughput before and after the handover, which is what these runs are judged by."""
+    columns = ("variant", "seed", *(metric.column for metric in HANDOVER_METRICS))
+    rows = [
+        dict(zip(columns, (variant.name, *values), strict=True))
+        for variant in result.variants
+        for values in zip(result.seeds, *handover_throughput(result, variant.name), strict=True)
+    ]
+    types = {column: made.metrics.schema.get(column, pl.Float64()) for column in columns}
     return replace(
-        first,
-        title=" · ".join(made.title for made in inputs),
-        metrics=pl.concat([made.metrics for made in inputs], how="diagonal_relaxed"),
-        variants=[variant for made in inputs for variant in made.variants],
-        load_trace=trace,
-        scenario_text="\n\n".join(made.scenario_text for made in inputs),
+        made,
+        metrics=made.metrics.join(pl.DataFrame(rows, schema=types), on=["variant", "seed"], how="left"),
+        own_metrics=HANDOVER_METRICS,
+        primary=[metric.column for metric in HANDOVER_METRICS],
+        summary="The radio goes down in the middle of the transfer, so the time a transfer takes says "
+        "little: compared are the throughputs before it leaves and after it is back. The source's "
+        "Mbit/s are 2^20 bit/s, written Mibit/s here.",
     )

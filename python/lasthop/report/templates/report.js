@@ -27,8 +27,12 @@ const base = (extra = {}) => ({
 /* ---------- what is shown ---------- */
 const engines = data.engines.length > 1;
 const labelOf = (s) => (engines ? `${s.variant} · ${s.engine}` : s.variant);
+/* Experiments are never compared with each other: both sides show the same one. */
+const parts = data.parts.length > 1;
+const withPart = (s) => (parts ? `${data.parts[s.part].tag}: ${labelOf(s)}` : labelOf(s));
 const hidden = new Set();
 const state = { a: 0, b: -1, range: null };
+const partShown = () => data.series[state.a]?.part ?? 0;
 const shown = (side) => (state[side] >= 0 ? data.series[state[side]] : null);
 /* The whole run: until the last of the shown series ends. */
 let full = [0, 1];
@@ -277,7 +281,8 @@ const KINDS = [["data", "data", "blue"], ["ack", "ACKs", "green"], ["collision",
 function drawAirtimeTotal() {
   const target = byId("airtime-total");
   if (!target) return;
-  const found = data.series.filter((s) => s.medium);
+  const found = data.series.filter((s) => s.medium && s.part === partShown());
+  if (!found.length) { Plotly.purge(target); target.style.height = "0"; return; }
   const names = found.map(labelOf), positions = found.map((_, i) => found.length - 1 - i);
   const items = KINDS.filter(([kind]) => found.some((s) => s.medium[kind] > 0)).map(([kind, label, name]) => ({
     key: kind, label, swatch: "area", colour: name,
@@ -361,8 +366,30 @@ function drawPublished() {
 }
 
 /* ---------- controls ---------- */
-function fill(select, labels, value) {
-  select.replaceChildren(...labels.map(([v, text]) => new Option(text, v, false, String(v) === String(value))));
+/* Options are [value, text, part]; those of one experiment stand together under its tag. */
+function fill(select, options, value) {
+  select.replaceChildren();
+  const groups = new Map();
+  for (const [v, text, part] of options) {
+    const option = new Option(text, v, false, String(v) === String(value));
+    if (!parts || part === undefined) { select.append(option); continue; }
+    if (!groups.has(part)) {
+      groups.set(part, document.createElement("optgroup"));
+      groups.get(part).label = data.parts[part].tag;
+      select.append(groups.get(part));
+    }
+    groups.get(part).append(option);
+  }
+}
+/* What to show beside a run: the best of its experiment, or else any other. */
+function besideOf(index) {
+  const s = data.series[index], { best } = data.parts[s.part];
+  const rivals = data.series.map((_, i) => i).filter((i) => i !== index && data.series[i].part === s.part);
+  return rivals.find((i) => data.series[i].variant === best && data.series[i].engine === s.engine) ?? rivals[0] ?? -1;
+}
+function fillBeside() {
+  const own = data.series.map((s, i) => [i, labelOf(s)]).filter(([i]) => data.series[i].part === partShown());
+  fill(byId("pick-b"), [[-1, "nothing"], ...own], state.b);
 }
 function heads() {
   for (const side of ["a", "b"]) {
@@ -370,7 +397,7 @@ function heads() {
     for (const head of document.querySelectorAll(`[data-head="${side}"]`)) {
       const detail = document.createElement("span");
       if (s) detail.textContent = ` ${s.engine === "sim" ? "seed" : "run"} ${s.seed}${s.flows > 1 ? `, flow ${s.flow} of ${s.flows}` : ""}`;
-      head.replaceChildren(s ? labelOf(s) : "", detail);
+      head.replaceChildren(s ? withPart(s) : "", detail);
     }
   }
   byId("time")?.classList.toggle("single", state.b < 0);
@@ -379,23 +406,27 @@ function drawTime() { if (rows.length) { measure(); heads(); rows.forEach(drawRo
 function drawAll() { drawTime(); drawAirtimeTotal(); drawSpread(); drawPublished(); }
 
 if (byId("pick-a")) {
-  const first = Math.max(0, data.series.findIndex((s) => s.variant === data.baseline));
-  const twin = (s, engine) => data.series.findIndex((o) => o.variant === s.variant && o.engine === engine);
-  let other = data.series.findIndex((s) => s.variant === data.best && s.engine === data.series[first]?.engine);
-  if (other === first || other < 0) other = data.series.findIndex((_, i) => i !== first);
+  const first = Math.max(0, data.series.findIndex((s) => s.part === 0 && s.variant === data.parts[0].baseline));
+  const twin = (s, engine) => data.series.findIndex((o) => o.part === s.part && o.variant === s.variant && o.engine === engine);
+  const other = besideOf(first);
   state.a = first; state.b = other;
   if (engines && other >= 0) { /* two engines: the same variant on both */
     const pair = [twin(data.series[other], data.engines[0]), twin(data.series[other], data.engines[1])];
     if (pair[0] >= 0 && pair[1] >= 0) [state.a, state.b] = pair;
   }
-  const options = data.series.map((s, i) => [i, labelOf(s)]);
-  fill(byId("pick-a"), options, state.a);
-  fill(byId("pick-b"), [[-1, "nothing"], ...options], state.b);
-  for (const side of ["a", "b"]) byId(`pick-${side}`).addEventListener("change", (e) => { state[side] = Number(e.target.value); drawTime(); });
+  fill(byId("pick-a"), data.series.map((s, i) => [i, labelOf(s), s.part]), state.a);
+  fillBeside();
+  byId("pick-a").addEventListener("change", (e) => {
+    const before = partShown();
+    state.a = Number(e.target.value);
+    if (partShown() !== before) { state.b = besideOf(state.a); state.range = null; fillBeside(); drawAirtimeTotal(); }
+    drawTime();
+  });
+  byId("pick-b").addEventListener("change", (e) => { state.b = Number(e.target.value); drawTime(); });
   for (const button of document.querySelectorAll("[data-zoom]")) button.addEventListener("click", () => zoom(button.dataset.zoom));
 }
 if (byId("pick-metric")) {
-  fill(byId("pick-metric"), data.distributions.map((d, i) => [i, d.label]), 0);
+  fill(byId("pick-metric"), data.distributions.map((d, i) => [i, d.label, d.part]), 0);
   byId("pick-metric").addEventListener("change", drawSpread);
   byId("pick-form").addEventListener("change", drawSpread);
 }

@@ -93,9 +93,14 @@ fn serve(listener: &Socket, root: Option<&Path>, stop: &AtomicBool) {
 fn converse(socket: &TcpStream, root: Option<&Path>) -> io::Result<()> {
     socket.set_read_timeout(Some(IDLE))?;
     socket.set_write_timeout(Some(IDLE))?;
+    let no_delay = socket.nodelay()?;
     let mut reader = BufReader::new(socket);
     while let Some(request) = read_request(&mut reader)? {
         answer(socket, &request, root)?;
+        // The end of an answer does not wait for ACKs: the connection
+        // stays open, so no FIN pushes it out.
+        socket.set_nodelay(true)?;
+        socket.set_nodelay(no_delay)?;
         if request.close {
             break;
         }

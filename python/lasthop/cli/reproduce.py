@@ -63,6 +63,10 @@ def reproduce(
     selections = select(SOURCES, names or [])
     if write_docs is not None and names:
         raise LasthopError("--write-docs writes about all sources; leave the names out")
+    if engine.startswith("kernel"):
+        from lasthop.kernel import become_able
+
+        become_able()
     started = time.monotonic()
     lab = Lab(project_root(), seeds=seeds, engine=engine, threads=threads, out=out)
     outcome = perform(lab, selections)

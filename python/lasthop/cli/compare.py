@@ -1,0 +1,79 @@
+"""``lasthop compare``: simulator and Linux stack side by side."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lasthop.cli.run import SetOption
+
+if TYPE_CHECKING:
+    from lasthop.kernel.compare import Row
+
+
+def compare(
+    scenarios: Annotated[list[Path], typer.Argument(metavar="SCENARIO...", help="Scenario files (TOML).")],
+    settings: SetOption = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Runs of each variant.")] = 3,
+    engine: Annotated[str, typer.Option("--engine", help="kernel or kernel-ebpf.")] = "kernel",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    threads: Annotated[
+        int | None, typer.Option("--threads", min=1, help="Simulated cells at once.", show_default="one per CPU")
+    ] = None,
+) -> None:
+    """Run scenarios by the simulator and on the Linux stack, and compare."""
+    from lasthop.cli.failure import interruptible
+    from lasthop.kernel import become_able
+    from lasthop.kernel.compare import compare as run_both
+    from lasthop.scenario import Scenario
+
+    entries = [Scenario.from_file(file).override(*(settings or [])).with_seeds(seeds) for file in scenarios]
+    become_able()
+    with interruptible():
+        rows = [row for entry in entries for row in run_both(entry, engine, threads)]
+    if as_json:
+        typer.echo(json.dumps([row.to_dict() for row in rows], indent=2, allow_nan=False))
+        return
+    _show(rows)
+
+
+def _show(rows: Sequence[Row]) -> None:
+    from rich.table import Table
+
+    from lasthop.cli.tables import console
+
+    table = Table(title="simulated / kernel, medians", title_justify="left")
+    for heading in ("scenario", "variant", "time s", "differs by", "retransmissions", "cwnd at each RTT, segments"):
+        table.add_column(heading, justify="right" if heading == "differs by" else "left")
+    for row in rows:
+        times, again = (
+            " / ".join(_number(value, digits) for value in pair)
+            for pair, digits in ((row.times_s, 3), (row.retransmissions, 0))
+        )
+        windows = "\n".join(" ".join(_number(value, 0) for value in windows) for windows in row.windows)
+        name = row.variant + (f"\n{row.invalid} late runs left out" if row.invalid else "")
+        table.add_row(row.scenario, name, times, _percent(row.difference), again, windows)
+    out = console()
+    out.print(table)
+    countable = [abs(row.difference) for row in rows if row.difference is not None and not row.random_loss]
+    if countable:
+        text = f"median difference without random loss: {_percent(statistics.median(countable))}"
+        out.print(f"{text} (of {len(countable)} variants)", highlight=False)
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:+.1f} %"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("compare")(compare)

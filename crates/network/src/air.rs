@@ -22,7 +22,11 @@ impl<P: Routed> Network<P> {
             Direction::Downlink => (0, station),
             Direction::Uplink => (station, 0),
         };
-        let class = if packet.is_data() { FrameClass::Data } else { FrameClass::Ack };
+        let class = if packet.is_data() {
+            FrameClass::Data
+        } else {
+            FrameClass::Ack
+        };
         let wire_bytes = packet.wire_bytes();
         match medium.enqueue(now, from, to, class, wire_bytes, OnAir { direction, packet }) {
             Ok(()) => {
@@ -58,12 +62,7 @@ impl<P: Routed> Network<P> {
     }
 
     /// Carries on the frames the medium delivered and reports those it gave up.
-    fn settle(
-        &mut self,
-        now: Time,
-        mut events: Vec<MediumEvent<OnAir<P>>>,
-        observer: &mut impl Observer<P>,
-    ) {
+    fn settle(&mut self, now: Time, mut events: Vec<MediumEvent<OnAir<P>>>, observer: &mut impl Observer<P>) {
         let element = self.wifi_element;
         for event in events.drain(..) {
             match event {
@@ -75,7 +74,11 @@ impl<P: Routed> Network<P> {
                     self.carry(now, direction, next, packet, observer);
                     self.departed(now, direction, route);
                 }
-                MediumEvent::Dropped { packet: on_air, reason, .. } => {
+                MediumEvent::Dropped {
+                    packet: on_air,
+                    reason,
+                    ..
+                } => {
                     observer.dropped(now, element, on_air.direction, reason, &on_air.packet);
                     self.departed(now, on_air.direction, on_air.packet.route());
                 }
@@ -91,7 +94,9 @@ impl<P: Routed> Network<P> {
     }
 
     pub(crate) fn radio_event(&mut self, now: Time, observer: &mut impl Observer<P>) {
-        let Some(change) = self.radio_changes.get(self.next_radio_change).copied() else { return };
+        let Some(change) = self.radio_changes.get(self.next_radio_change).copied() else {
+            return;
+        };
         self.next_radio_change += 1;
         self.schedule_radio_change();
         self.set_radio(now, change.station, change.up, change.queued, observer);

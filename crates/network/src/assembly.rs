@@ -77,8 +77,18 @@ fn radio_changes(world: &World) -> Vec<RadioChange> {
                 let station = Route::station_of(world, group, in_group);
                 let down = Time::ZERO + handover.at;
                 let queued = handover.queued;
-                changes.push(RadioChange { at: down, station, up: false, queued });
-                changes.push(RadioChange { at: down + handover.lasts, station, up: true, queued });
+                changes.push(RadioChange {
+                    at: down,
+                    station,
+                    up: false,
+                    queued,
+                });
+                changes.push(RadioChange {
+                    at: down + handover.lasts,
+                    station,
+                    up: true,
+                    queued,
+                });
             }
         }
     }
@@ -104,13 +114,22 @@ impl<P: Routed + 'static> Network<P> {
         };
         let needed = sources.alarms as usize + alarms;
         if needed > MAX_SOURCES {
-            return Err(AssemblyError::TooLarge { needed, allowed: MAX_SOURCES });
+            return Err(AssemblyError::TooLarge {
+                needed,
+                allowed: MAX_SOURCES,
+            });
         }
         let (links, rings) = build_links(world, &layout, count, seed);
         let journeys = Direction::BOTH.map(|direction| {
-            journey(&layout, direction, count, |link| links[link as usize].can_reorder())
+            journey(&layout, direction, count, |link| {
+                links[link as usize].can_reorder()
+            })
         });
-        let wifi = layout.hops.iter().position(|hop| matches!(hop, Hop::Wifi { .. })).unwrap_or(0);
+        let wifi = layout
+            .hops
+            .iter()
+            .position(|hop| matches!(hop, Hop::Wifi { .. }))
+            .unwrap_or(0);
         let wifi_element = match layout.hops.get(wifi) {
             Some(Hop::Wifi { element }) => *element,
             _ => 0,
@@ -152,7 +171,9 @@ fn build_links<P>(world: &World, layout: &Layout, routes: u32, seed: u64) -> (Ve
     for (position, kind) in layout.hops.iter().enumerate() {
         let Hop::Wire { element, .. } = kind else { continue };
         let element = &world.path[*element];
-        let ElementKind::Wired(config) = &element.kind else { continue };
+        let ElementKind::Wired(config) = &element.kind else {
+            continue;
+        };
         for direction in Direction::BOTH {
             let next = match direction {
                 Direction::Downlink => position + 1,
@@ -162,7 +183,11 @@ fn build_links<P>(world: &World, layout: &Layout, routes: u32, seed: u64) -> (Ve
                 Direction::Downlink => &config.downlink,
                 Direction::Uplink => &config.uplink,
             };
-            let instances = if element.scope == Scope::PerFlow { routes } else { 1 };
+            let instances = if element.scope == Scope::PerFlow {
+                routes
+            } else {
+                1
+            };
             for instance in 0..instances {
                 let purpose = match element.scope {
                     Scope::Shared => format!("{}/{}", element.name, direction.name()),
@@ -192,8 +217,14 @@ fn seat_agents<P: Routed + 'static>(world: &World, layout: &Layout) -> Vec<Agent
     for (position, kind) in layout.hops.iter().enumerate() {
         let Hop::Agent { listed, .. } = kind else { continue };
         let listed = &world.agents[*listed];
+        let outermost = leaves_host(world, layout, position);
         let mut seat = |station| {
-            seats.push(AgentSeat { agent: listed.agent.build(), position, station });
+            seats.push(AgentSeat {
+                agent: listed.agent.build(),
+                position,
+                station,
+                outermost,
+            });
         };
         match listed.place {
             Place::Before(_) => seat(None),
@@ -206,4 +237,20 @@ fn seat_agents<P: Routed + 'static>(world: &World, layout: &Layout) -> Vec<Agent
         }
     }
     seats
+}
+
+/// The direction in which packets leave their host at the agent of this
+/// position; `None` when another agent of the host comes after it.
+fn leaves_host(world: &World, layout: &Layout, position: usize) -> Option<Direction> {
+    let group_at = |hop: Option<&Hop>| match hop {
+        Some(Hop::Agent { at_host, .. }) => *at_host,
+        _ => None,
+    };
+    let group = group_at(layout.hops.get(position))?;
+    let (mut others, direction) = match world.hosts[group].side {
+        Side::Server => (position + 1..layout.hops.len(), Direction::Downlink),
+        Side::Client => (0..position, Direction::Uplink),
+    };
+    let last = !others.any(|other| group_at(layout.hops.get(other)) == Some(group));
+    last.then_some(direction)
 }

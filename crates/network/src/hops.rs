@@ -9,11 +9,20 @@ use lasthop_units::Direction;
 pub(crate) enum Hop {
     /// A wire: link numbers of its first route, per direction, how far apart
     /// those of neighbouring routes are (0 when shared), and its rank among the wires.
-    Wire { element: usize, first_link: [u32; 2], stride: u32, rank: u32 },
+    Wire {
+        element: usize,
+        first_link: [u32; 2],
+        stride: u32,
+        rank: u32,
+    },
     /// The Wi-Fi medium.
     Wifi { element: usize },
     /// An agent: the numbers of its instances begin at `first_instance`.
-    Agent { listed: usize, first_instance: u32, at_host: Option<usize> },
+    Agent {
+        listed: usize,
+        first_instance: u32,
+        at_host: Option<usize>,
+    },
 }
 
 /// What a packet meets at a place of its journey in one direction; the lists of
@@ -26,7 +35,10 @@ pub(crate) enum Step {
     /// The Wi-Fi medium.
     Wifi { element: u32 },
     /// An agent.
-    Agent { first_instance: u32, at_host: Option<u32> },
+    Agent {
+        first_instance: u32,
+        at_host: Option<u32>,
+    },
 }
 
 /// A wire in one direction: the link of the first route, and how far apart those
@@ -77,7 +89,11 @@ fn agent_hops(world: &World, layout: &mut Layout, here: impl Fn(Place) -> bool) 
             Place::Host(group) => (Some(group), world.hosts[group].count),
             Place::Before(_) => (None, 1),
         };
-        layout.hops.push(Hop::Agent { listed, first_instance: layout.agent_instances, at_host });
+        layout.hops.push(Hop::Agent {
+            listed,
+            first_instance: layout.agent_instances,
+            at_host,
+        });
         layout.agent_instances += instances;
     }
 }
@@ -138,23 +154,43 @@ pub(crate) fn journey(
     };
     for hop in travelled {
         journey.steps.push(match *hop {
-            Hop::Wifi { element } => Step::Wifi { element: element as u32 },
-            Hop::Agent { first_instance, at_host, .. } => {
-                Step::Agent { first_instance, at_host: at_host.map(|group| group as u32) }
-            }
-            Hop::Wire { element, first_link, stride, rank } => {
+            Hop::Wifi { element } => Step::Wifi {
+                element: element as u32,
+            },
+            Hop::Agent {
+                first_instance,
+                at_host,
+                ..
+            } => Step::Agent {
+                first_instance,
+                at_host: at_host.map(|group| group as u32),
+            },
+            Hop::Wire {
+                element,
+                first_link,
+                stride,
+                rank,
+            } => {
                 let link = first_link[direction.index()];
                 let chained = match after {
-                    Some(Hop::Wire { stride: next_stride, .. }) => {
-                        (routes == 1 || stride == 0 || *next_stride == 1) && !reorders(link)
-                    }
+                    Some(Hop::Wire {
+                        stride: next_stride, ..
+                    }) => (routes == 1 || stride == 0 || *next_stride == 1) && !reorders(link),
                     _ => false,
                 };
                 let first = journey.wires.len() as u32;
-                journey.wires.push(Wire { link, stride, element: element as u32 });
+                journey.wires.push(Wire {
+                    link,
+                    stride,
+                    element: element as u32,
+                });
                 match journey.steps.last() {
                     Some(&Step::Wires { end, ring, .. }) if chained => Step::Wires { first, end, ring },
-                    _ => Step::Wires { first, end: first, ring: layout.shared_ring(rank, direction) },
+                    _ => Step::Wires {
+                        first,
+                        end: first,
+                        ring: layout.shared_ring(rank, direction),
+                    },
                 }
             }
         });

@@ -71,6 +71,8 @@ pub(crate) struct AgentSeat<P> {
     pub(crate) position: usize,
     /// Station whose radio it hears of; `None` hears of all.
     pub(crate) station: Option<u32>,
+    /// Packets of this direction leave the agent's host when they leave it.
+    pub(crate) outermost: Option<Direction>,
 }
 
 /// Numbers of event sources: rings, then the medium, radio changes, agents,
@@ -86,11 +88,26 @@ pub(crate) struct Sources {
 /// Where a packet's way ends for now.
 enum Stop {
     /// On a wire; it leaves `link` at `at`.
-    Wire { link: u32, ring: u32, at: Time },
-    Dropped { at: Time, element: u32, reason: DropReason },
-    Wifi { at: Time },
-    Agent { at: Time, instance: usize },
-    Host { at: Time },
+    Wire {
+        link: u32,
+        ring: u32,
+        at: Time,
+    },
+    Dropped {
+        at: Time,
+        element: u32,
+        reason: DropReason,
+    },
+    Wifi {
+        at: Time,
+    },
+    Agent {
+        at: Time,
+        instance: usize,
+    },
+    Host {
+        at: Time,
+    },
 }
 
 /// The assembled path. See the crate's documentation.
@@ -214,7 +231,11 @@ impl<P: Routed> Network<P> {
             None => self.queue.pop(),
         }
         if next >= self.stops {
-            return Some(Event::Delivered { at: now, direction, packet });
+            return Some(Event::Delivered {
+                at: now,
+                direction,
+                packet,
+            });
         }
         self.carry(now, direction, next, packet, observer);
         None
@@ -237,7 +258,11 @@ impl<P: Routed> Network<P> {
             }
             Stop::Wifi { at } => self.enqueue(at, direction, packet, observer),
             Stop::Agent { at, instance } => self.meet_agent(at, instance, direction, packet, observer),
-            Stop::Host { at } => self.pending.push_back(Event::Delivered { at, direction, packet }),
+            Stop::Host { at } => self.pending.push_back(Event::Delivered {
+                at,
+                direction,
+                packet,
+            }),
         }
     }
 
@@ -245,7 +270,10 @@ impl<P: Routed> Network<P> {
     #[expect(clippy::inline_always, reason = "a call of its own costs a tenth of the step")]
     #[inline(always)]
     fn advance(&mut self, mut at: Time, direction: Direction, first: usize, packet: &P) -> Stop {
-        let info = PacketInfo { wire_bytes: packet.wire_bytes(), is_data: packet.is_data() };
+        let info = PacketInfo {
+            wire_bytes: packet.wire_bytes(),
+            is_data: packet.is_data(),
+        };
         let route = packet.route();
         let journey = &self.journeys[direction.index()];
         let mut index = first;
@@ -258,13 +286,22 @@ impl<P: Routed> Network<P> {
                         link = wire.link + wire.stride * route;
                         match self.links[link as usize].transit(at, info) {
                             Ok(arrival) => at = arrival,
-                            Err(reason) => return Stop::Dropped { at, element: wire.element, reason },
+                            Err(reason) => {
+                                return Stop::Dropped {
+                                    at,
+                                    element: wire.element,
+                                    reason,
+                                };
+                            }
                         }
                     }
                     return Stop::Wire { link, ring, at };
                 }
                 Step::Wifi { .. } => return Stop::Wifi { at },
-                Step::Agent { first_instance, at_host } => {
+                Step::Agent {
+                    first_instance,
+                    at_host,
+                } => {
                     if let Some(instance) = instance(&self.routes, route, first_instance, at_host) {
                         return Stop::Agent { at, instance };
                     }
@@ -307,12 +344,20 @@ impl<P: Routed> Network<P> {
     ) {
         self.count_ack(&packet, -1);
         let mut outbox = std::mem::take(&mut self.outbox);
-        self.agents[instance].agent.on_packet(now, direction, packet, &mut outbox);
+        self.agents[instance]
+            .agent
+            .on_packet(now, direction, packet, &mut outbox);
         self.empty(now, instance, outbox, observer);
     }
 
     /// Sends on what an agent let go of, and re-arms its timer.
-    pub(crate) fn empty(&mut self, now: Time, instance: usize, mut outbox: Outbox<P>, observer: &mut impl Observer<P>) {
+    pub(crate) fn empty(
+        &mut self,
+        now: Time,
+        instance: usize,
+        mut outbox: Outbox<P>,
+        observer: &mut impl Observer<P>,
+    ) {
         let position = self.agents[instance].position;
         for note in outbox.notes.drain(..) {
             observer.noted(now, note);
@@ -325,6 +370,9 @@ impl<P: Routed> Network<P> {
         self.outbox = outbox;
         for (direction, packet) in packets.drain(..) {
             self.count_ack(&packet, 1);
+            if self.agents[instance].outermost == Some(direction) {
+                observer.left_host(now, direction, &packet);
+            }
             let next = match direction {
                 Direction::Downlink => position + 1,
                 Direction::Uplink => self.stops - position,

@@ -17,6 +17,10 @@ pub trait Observer<P> {
     /// An agent noted something.
     fn noted(&mut self, _at: Time, _note: Note) {}
 
+    /// A packet left its host after the last of the host's own agents: what a
+    /// sniffer on the interface sees.
+    fn left_host(&mut self, _at: Time, _direction: Direction, _packet: &P) {}
+
     /// A radio went down or came up.
     fn radio(&mut self, _at: Time, _station: u32, _up: bool) {}
 }

@@ -139,7 +139,9 @@ impl EventQueue {
     /// Puts `key` in its place among the near events; the last of them is free.
     #[inline]
     fn settle(&mut self, key: Key) {
-        let Some(mut hole) = self.near.len().checked_sub(1) else { return };
+        let Some(mut hole) = self.near.len().checked_sub(1) else {
+            return;
+        };
         let near = &mut self.near[..=hole];
         while hole > 0 && near[hole - 1] < key {
             near[hole] = near[hole - 1];
@@ -160,7 +162,10 @@ pub(crate) struct Alarms {
 impl Alarms {
     /// Alarms for `count` sources from `first` on.
     pub(crate) fn new(first: u32, count: usize) -> Self {
-        Self { scheduled: vec![Time::MAX; count], first }
+        Self {
+            scheduled: vec![Time::MAX; count],
+            first,
+        }
     }
 
     /// Makes sure an entry of alarm `index` comes up at `deadline` or before.

@@ -38,7 +38,12 @@ pub(crate) struct Ring<P> {
 impl<P> Ring<P> {
     /// An empty ring of packets that go on to step `next`.
     pub(crate) const fn new(next: u32, direction: Direction) -> Self {
-        Self { packets: VecDeque::new(), last: Time::ZERO, next, direction }
+        Self {
+            packets: VecDeque::new(),
+            last: Time::ZERO,
+            next,
+            direction,
+        }
     }
 
     /// Adds a packet that leaves after all others; true when it is the first.
@@ -106,7 +111,11 @@ mod tests {
     #[test]
     fn a_packet_slips_in_before_few_others_and_never_at_the_head() {
         let mut ring = Ring::new(0, Direction::Downlink);
-        let travelling = |at, number| Travelling { at: Time::from_ns(at), number, packet: number };
+        let travelling = |at, number| Travelling {
+            at: Time::from_ns(at),
+            number,
+            packet: number,
+        };
         for number in 0..40 {
             ring.push_last(travelling(10 * number, number));
         }
@@ -122,7 +131,11 @@ mod tests {
     #[test]
     fn a_packet_that_overtakes_is_put_in_its_place() {
         let mut ring = Ring::new(0, Direction::Downlink);
-        let travelling = |at, number| Travelling { at: Time::from_ns(at), number, packet: number };
+        let travelling = |at, number| Travelling {
+            at: Time::from_ns(at),
+            number,
+            packet: number,
+        };
         assert!(ring.push(travelling(10, 1)));
         assert!(!ring.push(travelling(30, 2)));
         assert!(!ring.push(travelling(20, 3)));

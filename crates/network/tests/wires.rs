@@ -49,8 +49,15 @@ fn wire(name: &str, scope: Scope, rate_bps: u64, queue: QueueLimit, loss: f64) -
         errors: vec![ErrorModel::PerPacket { probability: loss }],
         ..LinkConfig::default()
     };
-    let kind = ElementKind::Wired(WiredConfig { downlink: link.clone(), uplink: link });
-    Element { name: name.to_owned(), scope, kind }
+    let kind = ElementKind::Wired(WiredConfig {
+        downlink: link.clone(),
+        uplink: link,
+    });
+    Element {
+        name: name.to_owned(),
+        scope,
+        kind,
+    }
 }
 
 /// Access, bottleneck, exit; with `broken`, agents that do nothing stand
@@ -66,20 +73,40 @@ fn world(broken: bool, clients: u32) -> World {
     };
     let nothing = |element| AgentAt {
         place: Place::Before(element),
-        agent: AgentConfig::Divacks(DivacksConfig { count: 0, ..DivacksConfig::default() }),
+        agent: AgentConfig::Divacks(DivacksConfig {
+            count: 0,
+            ..DivacksConfig::default()
+        }),
     };
     World {
         duration: Span::from_secs(10),
-        hosts: vec![host("server", Side::Server, 1), host("client", Side::Client, clients)],
+        hosts: vec![
+            host("server", Side::Server, 1),
+            host("client", Side::Client, clients),
+        ],
         path: vec![
             wire("access", Scope::PerFlow, 20_000_000, QueueLimit::Unlimited, 0.02),
-            wire("bottleneck", Scope::Shared, 3_000_000, QueueLimit::Packets(5), 0.05),
+            wire(
+                "bottleneck",
+                Scope::Shared,
+                3_000_000,
+                QueueLimit::Packets(5),
+                0.05,
+            ),
             wire("exit", Scope::PerFlow, 2_000_000, QueueLimit::Bytes(9_000), 0.01),
         ],
-        agents: if broken { vec![nothing(1), nothing(2)] } else { Vec::new() },
+        agents: if broken {
+            vec![nothing(1), nothing(2)]
+        } else {
+            Vec::new()
+        },
         workloads: Vec::new(),
         handovers: Vec::new(),
-        record: Record { samples: Sampling::Off, packets: false, mac: false },
+        record: Record {
+            samples: Sampling::Off,
+            packets: false,
+            mac: false,
+        },
     }
 }
 
@@ -110,11 +137,23 @@ fn deliveries(world: &World, clients: u32, sent: &[Sent]) -> Vec<Delivery> {
         match event {
             Event::Alarm { at, index } => {
                 let (_, route, bytes, down) = sent[index];
-                let direction = if down { Direction::Downlink } else { Direction::Uplink };
-                let parcel = Parcel { route: route % clients, number: index, bytes };
+                let direction = if down {
+                    Direction::Downlink
+                } else {
+                    Direction::Uplink
+                };
+                let parcel = Parcel {
+                    route: route % clients,
+                    number: index,
+                    bytes,
+                };
                 network.inject(at, direction, parcel, &mut Silent);
             }
-            Event::Delivered { at, direction, packet } => delivered.push((at, direction, packet)),
+            Event::Delivered {
+                at,
+                direction,
+                packet,
+            } => delivered.push((at, direction, packet)),
             Event::Departed { .. } => {}
         }
     }

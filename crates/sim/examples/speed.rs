@@ -14,7 +14,10 @@ use support::Dumbbell;
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let number = |index: usize, default: u64| {
-        arguments.get(index).and_then(|text| text.parse().ok()).unwrap_or(default)
+        arguments
+            .get(index)
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(default)
     };
     let samples = match arguments.get(7).map(String::as_str) {
         Some("every-ack") => Sampling::EveryAck,
@@ -26,20 +29,43 @@ fn main() {
         queue_packets: number(3, 100) as u32,
         duration: Span::from_secs(number(4, 1000)),
         window_segments: 10_000,
-        personality: Box::leak(arguments.get(5).cloned().unwrap_or("ns-2".into()).into_boxed_str()),
-        sender: Box::leak(arguments.get(6).cloned().unwrap_or("sack".into()).into_boxed_str()),
-        record: Record { samples, packets: false, mac: false },
+        personality: Box::leak(
+            arguments
+                .get(5)
+                .cloned()
+                .unwrap_or("ns-2".into())
+                .into_boxed_str(),
+        ),
+        sender: Box::leak(
+            arguments
+                .get(6)
+                .cloned()
+                .unwrap_or("sack".into())
+                .into_boxed_str(),
+        ),
+        record: Record {
+            samples,
+            packets: false,
+            mac: false,
+        },
         ..Dumbbell::default()
     };
     let variant = dumbbell.variant();
     let start = Instant::now();
     let record = lasthop_sim::run_cell(&variant, 1).unwrap();
-    let packets: u64 = record.flows.iter().map(|flow| flow.data_packets + flow.acks_sent).sum();
+    let packets: u64 = record
+        .flows
+        .iter()
+        .map(|flow| flow.data_packets + flow.acks_sent)
+        .sum();
     let acked: u64 = record.flows.iter().map(|flow| flow.acked_bytes).sum();
     let totals = record.totals.clone();
     let tables = record.into_tables();
     let wall = start.elapsed().as_secs_f64();
-    let samples = tables.iter().find(|table| table.name == "samples").map_or(0, Table::rows);
+    let samples = tables
+        .iter()
+        .find(|table| table.name == "samples")
+        .map_or(0, Table::rows);
     let _ = writeln!(
         std::io::stdout(),
         "{wall:.3} s, {packets} packets, {:.1} ns per packet, {:.3} Mbit/s, {samples} samples, {totals:?}",

@@ -66,7 +66,13 @@ impl Application {
             next_request: None,
         };
         match kind {
-            WorkloadKind::Bulk { bytes, lasts, sender_opens, request_bytes, close } => Some(Self {
+            WorkloadKind::Bulk {
+                bytes,
+                lasts,
+                sender_opens,
+                request_bytes,
+                close,
+            } => Some(Self {
                 sender_opens: *sender_opens,
                 request_bytes: if *sender_opens { 0 } else { *request_bytes },
                 response_bytes: vec![bytes.unwrap_or(ENDLESS_BYTES)],
@@ -76,7 +82,12 @@ impl Application {
                 bounded: bytes.is_some(),
                 ..idle
             }),
-            WorkloadKind::Objects { request_bytes, response_bytes, objects, think_time } => Some(Self {
+            WorkloadKind::Objects {
+                request_bytes,
+                response_bytes,
+                objects,
+                think_time,
+            } => Some(Self {
                 request_bytes: *request_bytes,
                 expected_bytes: response_bytes.first().copied().unwrap_or(0),
                 response_bytes: response_bytes.clone(),
@@ -93,12 +104,17 @@ impl Application {
         if !self.bounded {
             return 0;
         }
-        (0..=self.further_objects).map(|object| self.response(object)).sum()
+        (0..=self.further_objects)
+            .map(|object| self.response(object))
+            .sum()
     }
 
     fn response(&self, object: u32) -> u64 {
         let count = self.response_bytes.len().max(1);
-        self.response_bytes.get(object as usize % count).copied().unwrap_or(0)
+        self.response_bytes
+            .get(object as usize % count)
+            .copied()
+            .unwrap_or(0)
     }
 
     /// The flow starts: the opener connects and writes what it has to say first.

@@ -3,7 +3,7 @@
 use lasthop_network::{AssemblyError, Event, Network};
 use lasthop_path::{DropReason, StationAirtime};
 use lasthop_record::{CellRecord, FlowRow, StationRow};
-use lasthop_scenario::spec::{Variant, World};
+use lasthop_scenario::spec::{Place, Variant, World};
 use lasthop_tcp::{Endpoint, State};
 use lasthop_units::{Direction, Time};
 use thiserror::Error;
@@ -40,7 +40,10 @@ pub struct Simulation {
 
 impl std::fmt::Debug for Simulation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Simulation").field("now", &self.now).field("events", &self.events).finish_non_exhaustive()
+        f.debug_struct("Simulation")
+            .field("now", &self.now)
+            .field("events", &self.events)
+            .finish_non_exhaustive()
     }
 }
 
@@ -64,14 +67,15 @@ impl Simulation {
         let routes = flows.iter().map(|flow| flow.route).collect();
         let mut network = Network::new(world, routes, flows.len() * ALARMS_PER_FLOW, seed)?;
         network.report_attempts(world.record.mac);
-        let backlogged = |flow: &Flow| {
-            matches!(&flow.transport, Transport::Datagrams(source) if source.pace == Pace::Backlog)
-        };
+        let backlogged = |flow: &Flow| matches!(&flow.transport, Transport::Datagrams(source) if source.pace == Pace::Backlog);
         network.report_departures(flows.iter().any(backlogged));
         let elements = world.path.iter().map(|element| element.name.clone()).collect();
         let mut recorder = Recorder::new(&world.record, elements, flows.len());
         for (index, flow) in flows.iter().enumerate() {
             network.arm(index * ALARMS_PER_FLOW + PROGRAM, flow.start);
+            let guarded = [flow.route.server_group, flow.route.client_group]
+                .map(|group| world.agents.iter().any(|agent| agent.place == Place::Host(group)));
+            recorder.agents_stand_at(index, guarded);
             if let Transport::Tcp(tcp) = &flow.transport {
                 recorder.streams_begin(index, tcp.isn);
             }
@@ -94,7 +98,11 @@ impl Simulation {
             self.now = event.at();
             self.events += 1;
             match event {
-                Event::Delivered { at, direction, packet } => self.delivered(at, direction, &packet),
+                Event::Delivered {
+                    at,
+                    direction,
+                    packet,
+                } => self.delivered(at, direction, &packet),
                 Event::Alarm { at, index } => self.alarm(at, index),
                 Event::Departed { at, direction, route } => self.departed(at, direction, route),
             }
@@ -114,7 +122,9 @@ impl Simulation {
     fn delivered(&mut self, now: Time, direction: Direction, packet: &SimPacket) {
         self.recorder.received(now, direction, packet);
         let index = packet.flow;
-        let Some(flow) = self.flows.get_mut(index as usize) else { return };
+        let Some(flow) = self.flows.get_mut(index as usize) else {
+            return;
+        };
         match &mut flow.transport {
             Transport::Datagrams(datagrams) => {
                 datagrams.received += 1;
@@ -137,10 +147,20 @@ impl Simulation {
     /// Looks after an endpoint that has just been touched: its program, its
     /// packets, its timer, its sample.
     fn attend(&mut self, now: Time, index: usize, end: Direction) {
-        let Self { network, flows, recorder, unfinished, .. } = self;
+        let Self {
+            network,
+            flows,
+            recorder,
+            unfinished,
+            ..
+        } = self;
         let flow = &mut flows[index];
-        let Transport::Tcp(tcp) = &mut flow.transport else { return };
-        let TcpFlow { ends, application, .. } = tcp.as_mut();
+        let Transport::Tcp(tcp) = &mut flow.transport else {
+            return;
+        };
+        let TcpFlow {
+            ends, application, ..
+        } = tcp.as_mut();
         let endpoint = &mut ends[end.index()];
         let sends = end == flow.direction;
         if sends {
@@ -179,10 +199,13 @@ impl Simulation {
     }
 
     fn timer(&mut self, now: Time, index: usize, end: Direction) {
-        let Transport::Tcp(tcp) = &mut self.flows[index].transport else { return };
+        let Transport::Tcp(tcp) = &mut self.flows[index].transport else {
+            return;
+        };
         let endpoint = &mut tcp.ends[end.index()];
         if endpoint.next_deadline() > now {
-            self.network.arm(index * ALARMS_PER_FLOW + end.index(), endpoint.next_deadline());
+            self.network
+                .arm(index * ALARMS_PER_FLOW + end.index(), endpoint.next_deadline());
             return;
         }
         let before = endpoint.stats().timeouts;
@@ -201,11 +224,17 @@ impl Simulation {
             self.send_datagrams(now, index);
             return;
         };
-        let TcpFlow { ends, application, .. } = tcp.as_mut();
+        let TcpFlow {
+            ends, application, ..
+        } = tcp.as_mut();
         let (sender, receiver) = (flow.direction, flow.direction.reverse());
         let touched = if !flow.started {
             flow.started = true;
-            let opener = if application.sender_opens { sender } else { receiver };
+            let opener = if application.sender_opens {
+                sender
+            } else {
+                receiver
+            };
             application.start(now, &mut ends[opener.index()]);
             if let Some(lasts) = application.lasts {
                 self.network.arm(alarm, now + lasts);
@@ -227,7 +256,9 @@ impl Simulation {
         let alarm = index * ALARMS_PER_FLOW + PROGRAM;
         let flow = &mut self.flows[index];
         flow.started = true;
-        let Transport::Datagrams(datagrams) = &mut flow.transport else { return };
+        let Transport::Datagrams(datagrams) = &mut flow.transport else {
+            return;
+        };
         match datagrams.pace {
             Pace::Every(interval) => {
                 datagrams.next = now + interval;
@@ -255,7 +286,9 @@ impl Simulation {
     fn send_datagram(&mut self, now: Time, index: usize) {
         let flow = &mut self.flows[index];
         let direction = flow.direction;
-        let Transport::Datagrams(datagrams) = &mut flow.transport else { return };
+        let Transport::Datagrams(datagrams) = &mut flow.transport else {
+            return;
+        };
         let packet = SimPacket::datagram(index as u32, direction, datagrams.sent, datagrams.payload_bytes);
         datagrams.sent += 1;
         self.recorder.sent(now, direction, &packet);
@@ -275,7 +308,17 @@ impl Simulation {
 
     /// The record of the run.
     pub fn finish(self) -> CellRecord {
-        let Self { world, network, flows, recorder, now, end, unfinished, events, .. } = self;
+        let Self {
+            world,
+            network,
+            flows,
+            recorder,
+            now,
+            end,
+            unfinished,
+            events,
+            ..
+        } = self;
         let run_end = if unfinished == 0 { now } else { end };
         let divided = network.acks_created().to_vec();
         let mut record = recorder.record;
@@ -287,7 +330,11 @@ impl Simulation {
         record.stations = network.airtime().iter().enumerate().map(station_row).collect();
         record.totals = vec![("run_s", run_end.as_secs_f64()), ("engine_events", events as f64)];
         for (name, reason) in DROP_TOTALS {
-            let count = recorder.drops.iter().find(|(known, _)| *known == reason).map_or(0, |(_, count)| *count);
+            let count = recorder
+                .drops
+                .iter()
+                .find(|(known, _)| *known == reason)
+                .map_or(0, |(_, count)| *count);
             record.totals.push((name, count as f64));
         }
         record
@@ -306,7 +353,10 @@ const DROP_TOTALS: [(&str, DropReason); 5] = [
 /// Whether nothing of interest can follow: the close has run its course.
 fn at_rest(flow: &Flow) -> bool {
     let settled = |endpoint: &Endpoint| {
-        matches!(endpoint.state(), State::Closed | State::TimeWait | State::Established)
+        matches!(
+            endpoint.state(),
+            State::Closed | State::TimeWait | State::Established
+        )
     };
     match &flow.transport {
         Transport::Datagrams(_) => true,

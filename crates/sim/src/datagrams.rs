@@ -38,6 +38,13 @@ impl Datagrams {
             (None, Some(wire)) => Pace::Every(wire.tx_time(u64::from(on_wire))),
             (None, None) => Pace::Backlog,
         };
-        Self { pace, payload_bytes, sent: 0, received: 0, received_bytes: 0, next: Time::ZERO }
+        Self {
+            pace,
+            payload_bytes,
+            sent: 0,
+            received: 0,
+            received_bytes: 0,
+            next: Time::ZERO,
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lasthop_network::Route;
-use lasthop_scenario::spec::{ElementKind, World, Workload, WorkloadKind};
+use lasthop_scenario::spec::{ElementKind, Workload, WorkloadKind, World};
 use lasthop_tcp::{Config, Endpoint, Role};
 use lasthop_units::{BitRate, Direction, Stream, Time};
 
@@ -80,14 +80,25 @@ fn transport(world: &World, configs: &[Arc<Config>], workload: &Workload, isn: &
         return Transport::Datagrams(Box::new(Datagrams::new(0, None, None)));
     };
     let sender = workload.direction;
-    let opener = if application.sender_opens { sender } else { sender.reverse() };
+    let opener = if application.sender_opens {
+        sender
+    } else {
+        sender.reverse()
+    };
     let isn = [isn.bits() as u32, isn.bits() as u32];
     let end = |direction: Direction, group: usize| {
-        let role = if direction == opener { Role::Active } else { Role::Passive };
+        let role = if direction == opener {
+            Role::Active
+        } else {
+            Role::Passive
+        };
         Endpoint::new(Arc::clone(&configs[group]), role, isn[direction.index()])
     };
     Transport::Tcp(Box::new(TcpFlow {
-        ends: [end(Direction::Downlink, workload.server), end(Direction::Uplink, workload.client)],
+        ends: [
+            end(Direction::Downlink, workload.server),
+            end(Direction::Uplink, workload.client),
+        ],
         application,
         isn,
     }))
@@ -96,7 +107,11 @@ fn transport(world: &World, configs: &[Arc<Config>], workload: &Workload, isn: &
 /// All flows of `world`, workload by workload, client by client.
 pub(crate) fn flows(world: &World, seed: u64) -> Vec<Flow> {
     let mut isn = Stream::new(seed, "initial sequence numbers");
-    let configs: Vec<_> = world.hosts.iter().map(|host| Arc::new(host.tcp.clone())).collect();
+    let configs: Vec<_> = world
+        .hosts
+        .iter()
+        .map(|host| Arc::new(host.tcp.clone()))
+        .collect();
     let mut flows = Vec::new();
     for (index, workload) in world.workloads.iter().enumerate() {
         let servers = world.hosts[workload.server].count.max(1);

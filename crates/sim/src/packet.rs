@@ -73,7 +73,11 @@ impl SimPacket {
 
     /// A datagram with its number.
     pub(crate) fn datagram(flow: u32, direction: Direction, number: u64, payload_bytes: u32) -> Self {
-        let segment = Segment { seq: Seq(number as u32), payload_bytes, ..Segment::default() };
+        let segment = Segment {
+            seq: Seq(number as u32),
+            payload_bytes,
+            ..Segment::default()
+        };
         Self::new(flow, direction, payload_bytes + UDP_HEADER_BYTES, &segment)
     }
 
@@ -113,7 +117,11 @@ impl SimPacket {
     }
 
     fn direction(&self) -> Direction {
-        if self.marks & UPLINK == 0 { Direction::Downlink } else { Direction::Uplink }
+        if self.marks & UPLINK == 0 {
+            Direction::Downlink
+        } else {
+            Direction::Uplink
+        }
     }
 }
 
@@ -166,7 +174,10 @@ impl Packet for SimPacket {
             window: self.window,
             payload_bytes: self.payload_bytes,
             timestamps: (self.marks & TIMESTAMPS != 0).then_some(self.timestamps),
-            has_sack: self.options.as_ref().is_some_and(|options| !options.sack.is_empty()),
+            has_sack: self
+                .options
+                .as_ref()
+                .is_some_and(|options| !options.sack.is_empty()),
         })
     }
 
@@ -201,7 +212,13 @@ mod tests {
             timestamps: Some(Timestamps { value: 3, echo: 4 }),
             ..Segment::default()
         };
-        let ack = Segment { ack: Seq(77), flags: Flags::ACK, window: 9, sack, ..Segment::default() };
+        let ack = Segment {
+            ack: Seq(77),
+            flags: Flags::ACK,
+            window: 9,
+            sack,
+            ..Segment::default()
+        };
         for segment in [syn, ack] {
             let packet = SimPacket::new(3, Direction::Uplink, 60, &segment);
             assert_eq!(packet.segment(), segment);

@@ -20,6 +20,8 @@ struct Stream {
     acked: u64,
     /// The scale announced in this end's SYN.
     scale: Option<u8>,
+    /// Whether agents stand at this end's host.
+    guarded: bool,
 }
 
 /// The 64-bit stream offset nearest to `reference` whose low bits are `offset`.
@@ -49,7 +51,10 @@ impl Recorder {
             Sampling::Every(interval) => Some(interval),
         };
         Self {
-            record: CellRecord { elements, ..CellRecord::default() },
+            record: CellRecord {
+                elements,
+                ..CellRecord::default()
+            },
             packets: settings.packets,
             interval,
             next_sample: vec![Time::ZERO; flows],
@@ -90,9 +95,25 @@ impl Recorder {
         });
     }
 
-    /// A packet left its host.
+    /// Tells which flows' packets meet agents before they leave their host, by direction.
+    pub(crate) fn agents_stand_at(&mut self, flow: usize, hosts: [bool; 2]) {
+        if let Some(streams) = self.streams.get_mut(flow) {
+            for (stream, guarded) in streams.iter_mut().zip(hosts) {
+                stream.guarded = guarded;
+            }
+        }
+    }
+
+    /// A host's stack sent a packet. With agents at the host, what leaves it is
+    /// what they let go of.
     #[inline]
     pub(crate) fn sent(&mut self, now: Time, direction: Direction, packet: &SimPacket) {
+        if self.packets && !self.streams[packet.flow as usize][direction.index()].guarded {
+            self.leaves(now, direction, packet);
+        }
+    }
+
+    fn leaves(&mut self, now: Time, direction: Direction, packet: &SimPacket) {
         if self.packets {
             let place = match direction {
                 Direction::Downlink => Place::Server,
@@ -116,7 +137,12 @@ impl Recorder {
     }
 
     pub(crate) fn event(&mut self, now: Time, flow: i64, kind: &'static str, value: f64) {
-        self.record.events.push(EventRow { t: now, flow, kind, value });
+        self.record.events.push(EventRow {
+            t: now,
+            flow,
+            kind,
+            value,
+        });
     }
 
     fn note_scale(&mut self, direction: Direction, packet: &SimPacket) {
@@ -178,17 +204,29 @@ impl Recorder {
         let syn = u32::from(segment.flags.has(Flags::SYN));
         let own = &mut streams[direction.index()];
         // A SYN sits one before offset 0; it is written as offset 0.
-        let seq_bytes = unwrap(own.highest, segment.seq.0.wrapping_add(syn).wrapping_sub(own.isn.wrapping_add(1)));
+        let seq_bytes = unwrap(
+            own.highest,
+            segment
+                .seq
+                .0
+                .wrapping_add(syn)
+                .wrapping_sub(own.isn.wrapping_add(1)),
+        );
         let end = seq_bytes + u64::from(segment.payload_bytes);
-        let retransmission =
-            segment.payload_bytes > 0 && end <= own.highest && row.verdict == Verdict::Sent;
+        let retransmission = segment.payload_bytes > 0 && end <= own.highest && row.verdict == Verdict::Sent;
         own.highest = own.highest.max(end);
         let mut ack_bytes = 0;
         if segment.flags.has(Flags::ACK) {
             ack_bytes = unwrap(own.acked, segment.ack.0.wrapping_sub(peer_isn.wrapping_add(1)));
             own.acked = own.acked.max(ack_bytes);
         }
-        PacketRow { seq_bytes, ack_bytes, window_bytes, retransmission, ..row }
+        PacketRow {
+            seq_bytes,
+            ack_bytes,
+            window_bytes,
+            retransmission,
+            ..row
+        }
     }
 }
 
@@ -225,6 +263,10 @@ impl Observer<SimPacket> for Recorder {
 
     fn noted(&mut self, at: Time, note: Note) {
         self.event(at, -1, note.kind, note.value);
+    }
+
+    fn left_host(&mut self, at: Time, direction: Direction, packet: &SimPacket) {
+        self.leaves(at, direction, packet);
     }
 
     fn radio(&mut self, at: Time, station: u32, up: bool) {

@@ -9,7 +9,11 @@ use lasthop_units::Span;
 fn goodput_bps(standard: Standard, stations: u32) -> f64 {
     let variant = support::saturated_cell(standard, stations, 1470, Span::from_secs(5));
     let record = lasthop_sim::run_cell(&variant, 1).unwrap();
-    record.flows.iter().map(lasthop_record::FlowRow::goodput_bps).sum()
+    record
+        .flows
+        .iter()
+        .map(lasthop_record::FlowRow::goodput_bps)
+        .sum()
 }
 
 /// UDP saturation as ns-3 3.37 measured it, in bit/s: standard, stations, goodput.
@@ -27,7 +31,10 @@ fn saturated_stations_get_what_ns3_gives_them() {
     for (standard, stations, expected) in NS3 {
         let ours = goodput_bps(standard, stations);
         let ratio = ours / expected;
-        assert!((0.97..1.03).contains(&ratio), "{standard:?} with {stations}: {ours} against {expected}");
+        assert!(
+            (0.97..1.03).contains(&ratio),
+            "{standard:?} with {stations}: {ours} against {expected}"
+        );
     }
 }
 
@@ -35,7 +42,14 @@ fn saturated_stations_get_what_ns3_gives_them() {
 fn saturated_stations_share_the_medium_evenly() {
     let variant = support::saturated_cell(Standard::G, 5, 1470, Span::from_secs(60));
     let record = lasthop_sim::run_cell(&variant, 1).unwrap();
-    let rates: Vec<f64> = record.flows.iter().map(lasthop_record::FlowRow::goodput_bps).collect();
+    let rates: Vec<f64> = record
+        .flows
+        .iter()
+        .map(lasthop_record::FlowRow::goodput_bps)
+        .collect();
     let mean = rates.iter().sum::<f64>() / 5.0;
-    assert!(rates.iter().all(|rate| (rate / mean - 1.0).abs() < 0.05), "{rates:?}");
+    assert!(
+        rates.iter().all(|rate| (rate / mean - 1.0).abs() < 0.05),
+        "{rates:?}"
+    );
 }

@@ -2,16 +2,28 @@
 
 use lasthop_path::{ErrorModel, LinkConfig, QueueLimit, WiredConfig};
 use lasthop_scenario::spec::{
-    Element, ElementKind, Host, Record, Sampling, Scope, Side, Variant, World, Workload, WorkloadKind,
+    Element, ElementKind, Host, Record, Sampling, Scope, Side, Variant, Workload, WorkloadKind, World,
 };
 use lasthop_tcp::{Personality, apply_sender};
 use lasthop_units::{BitRate, Direction, Span};
 
 /// A full-duplex wire, the same both ways, losing nothing.
 pub fn wire(name: &str, scope: Scope, rate_bps: u64, delay: Span, queue: QueueLimit) -> Element {
-    let link = LinkConfig { rate: Some(BitRate::from_bps(rate_bps)), delay, queue, ..LinkConfig::default() };
-    let kind = ElementKind::Wired(WiredConfig { downlink: link.clone(), uplink: link });
-    Element { name: name.to_owned(), scope, kind }
+    let link = LinkConfig {
+        rate: Some(BitRate::from_bps(rate_bps)),
+        delay,
+        queue,
+        ..LinkConfig::default()
+    };
+    let kind = ElementKind::Wired(WiredConfig {
+        downlink: link.clone(),
+        uplink: link,
+    });
+    Element {
+        name: name.to_owned(),
+        scope,
+        kind,
+    }
 }
 
 /// The oracles' dumbbell: access links of 100 Mbit/s and 1 ms around a
@@ -41,7 +53,11 @@ impl Default for Dumbbell {
             errors: Vec::new(),
             duration: Span::from_secs(20),
             bytes: None,
-            record: Record { samples: Sampling::EveryAck, packets: true, mac: false },
+            record: Record {
+                samples: Sampling::EveryAck,
+                packets: true,
+                mac: false,
+            },
         }
     }
 }
@@ -52,8 +68,9 @@ impl Dumbbell {
         assert!(apply_sender(&mut tcp, self.sender));
         tcp.smss = 1000;
         let mut client_tcp = tcp.clone();
-        client_tcp.receive_buffer =
-            lasthop_tcp::ReceiveBuffer::Fixed { bytes: self.window_segments * 1000 };
+        client_tcp.receive_buffer = lasthop_tcp::ReceiveBuffer::Fixed {
+            bytes: self.window_segments * 1000,
+        };
         let host = |name: &str, side, tcp| Host {
             name: name.to_owned(),
             side,
@@ -63,19 +80,40 @@ impl Dumbbell {
         };
         let access = || {
             let delay = Span::from_ms(1);
-            wire("access", Scope::PerFlow, 100_000_000, delay, QueueLimit::Unlimited)
+            wire(
+                "access",
+                Scope::PerFlow,
+                100_000_000,
+                delay,
+                QueueLimit::Unlimited,
+            )
         };
         let queue = QueueLimit::Packets(self.queue_packets);
-        let mut bottleneck =
-            wire("bottleneck", Scope::Shared, self.rate_bps, Span::from_ms(50), queue);
+        let mut bottleneck = wire(
+            "bottleneck",
+            Scope::Shared,
+            self.rate_bps,
+            Span::from_ms(50),
+            queue,
+        );
         if let ElementKind::Wired(config) = &mut bottleneck.kind {
             config.downlink.errors.clone_from(&self.errors);
             config.uplink.queue = QueueLimit::Unlimited;
         }
         let world = World {
             duration: self.duration,
-            hosts: vec![host("server", Side::Server, tcp), host("client", Side::Client, client_tcp)],
-            path: vec![access(), bottleneck, Element { name: "exit".to_owned(), ..access() }],
+            hosts: vec![
+                host("server", Side::Server, tcp),
+                host("client", Side::Client, client_tcp),
+            ],
+            path: vec![
+                access(),
+                bottleneck,
+                Element {
+                    name: "exit".to_owned(),
+                    ..access()
+                },
+            ],
             agents: Vec::new(),
             workloads: vec![Workload {
                 name: "bulk".to_owned(),
@@ -96,13 +134,22 @@ impl Dumbbell {
             handovers: Vec::new(),
             record: self.record.clone(),
         };
-        Variant { name: "base".to_owned(), parameters: Vec::new(), world }
+        Variant {
+            name: "base".to_owned(),
+            parameters: Vec::new(),
+            world,
+        }
     }
 }
 
 /// One 802.11 cell whose stations all send or receive datagrams as fast as they can.
 #[allow(dead_code)]
-pub fn saturated_cell(standard: lasthop_path::Standard, stations: u32, payload_bytes: u32, duration: Span) -> Variant {
+pub fn saturated_cell(
+    standard: lasthop_path::Standard,
+    stations: u32,
+    payload_bytes: u32,
+    duration: Span,
+) -> Variant {
     let tcp = Personality::by_name("ns-2").unwrap().config;
     let host = |name: &str, side, count| Host {
         name: name.to_owned(),
@@ -118,8 +165,20 @@ pub fn saturated_cell(standard: lasthop_path::Standard, stations: u32, payload_b
     };
     let world = World {
         duration,
-        hosts: vec![host("server", Side::Server, 1), host("client", Side::Client, stations)],
-        path: vec![wire("wire", Scope::Shared, 100_000_000, Span::from_ms(1), QueueLimit::Unlimited), wlan],
+        hosts: vec![
+            host("server", Side::Server, 1),
+            host("client", Side::Client, stations),
+        ],
+        path: vec![
+            wire(
+                "wire",
+                Scope::Shared,
+                100_000_000,
+                Span::from_ms(1),
+                QueueLimit::Unlimited,
+            ),
+            wlan,
+        ],
         agents: Vec::new(),
         workloads: vec![Workload {
             name: "udp".to_owned(),
@@ -129,10 +188,21 @@ pub fn saturated_cell(standard: lasthop_path::Standard, stations: u32, payload_b
             flows: 1,
             start: Span::ZERO,
             stagger: Span::ZERO,
-            kind: WorkloadKind::Udp { rate: None, payload_bytes },
+            kind: WorkloadKind::Udp {
+                rate: None,
+                payload_bytes,
+            },
         }],
         handovers: Vec::new(),
-        record: Record { samples: Sampling::Off, packets: false, mac: false },
+        record: Record {
+            samples: Sampling::Off,
+            packets: false,
+            mac: false,
+        },
     };
-    Variant { name: "base".to_owned(), parameters: Vec::new(), world }
+    Variant {
+        name: "base".to_owned(),
+        parameters: Vec::new(),
+        world,
+    }
 }

@@ -13,7 +13,7 @@ from rich.table import Table
 from lasthop.errors import LasthopError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, Group
 
     from lasthop.scenario import Mechanism
 
@@ -48,16 +48,28 @@ def _named(entries: list[Mechanism], name: str) -> list[Mechanism]:
     return found
 
 
-def _overview(entries: list[Mechanism]) -> Table:
-    table = Table()
-    for heading in ("kind", "name", "what it does", "source"):
-        table.add_column(heading, overflow="fold")
-    kind = ""
+def _overview(entries: list[Mechanism]) -> Group:
+    """One table per kind, with columns of the same widths."""
+    from rich.console import Group
+
+    kinds = dict.fromkeys(entry.kind for entry in entries)
+    widest = max(len(entry.name) for entry in entries)
+    return Group(
+        *(_of_kind(kind, [entry for entry in entries if entry.kind == kind], widest) for kind in kinds)
+    )
+
+
+def _of_kind(kind: str, entries: list[Mechanism], widest: int) -> Table:
+    table = Table(
+        title=kind, title_justify="left", title_style="bold", show_header=False, box=None, expand=True
+    )
+    table.add_column("name", style="cyan", width=widest, no_wrap=True)
+    table.add_column("what it does", overflow="fold", ratio=3)
+    table.add_column("source", overflow="fold", ratio=2, style="dim")
     for entry in entries:
-        if kind and entry.kind != kind:
-            table.add_section()
-        table.add_row("" if entry.kind == kind else entry.kind, entry.name, entry.summary, entry.source)
-        kind = entry.kind
+        table.add_row(entry.name, entry.summary, entry.source)
+    # Room before the next kind.
+    table.add_row("")
     return table
 
 
@@ -73,7 +85,7 @@ def _detail(out: Console, entry: Mechanism) -> None:
     if entry.parameters:
         table = Table()
         for heading in ("key", "default", "unit", "meaning"):
-            table.add_column(heading, overflow="fold")
+            table.add_column(heading, overflow="fold", no_wrap=heading == "key")
         for parameter in entry.parameters:
             table.add_row(parameter.name, parameter.default, parameter.unit, parameter.help)
         out.print(table)

@@ -92,13 +92,17 @@ def doctor(
 
     from lasthop.cli.tables import console
 
+    out = console()
     table = Table()
-    for heading in ("", "what", "found", "needed for", "to do"):
-        table.add_column(heading)
+    for heading in ("", "what", "found", "needed for"):
+        table.add_column(heading, overflow="fold")
     for result in results:
         mark = "[green]yes[/]" if result.ok else "[yellow]no[/]"
-        table.add_row(mark, result.name, result.found, result.needed_for, "" if result.ok else result.remedy)
-    console().print(table)
+        table.add_row(mark, result.name, result.found, result.needed_for)
+    out.print(table)
+    for result in results:
+        if not result.ok and result.remedy:
+            out.print(f"{result.name}: {result.remedy}", markup=False, highlight=False)
 
 
 def register(app: typer.Typer) -> None:

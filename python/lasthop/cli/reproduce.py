@@ -126,7 +126,9 @@ def _show_item(out: Console, outcome: ItemOutcome) -> None:
         caption_justify="left",
     )
     for heading in ("at", "quantity", "published", "ours (95 % CI)", "ratio", "verdict"):
-        table.add_column(heading, justify="left" if heading in ("at", "quantity", "verdict") else "right")
+        words = heading in ("at", "quantity", "verdict")
+        whole = heading in ("quantity", "published", "ratio", "verdict")
+        table.add_column(heading, justify="left" if words else "right", overflow="fold", no_wrap=whole)
     for row in outcome.rows:
         colour = _COLOURS.get(row.verdict)
         verdict = f"[{colour}]{row.verdict}[/]" if colour else row.verdict
@@ -145,9 +147,12 @@ def _show_item(out: Console, outcome: ItemOutcome) -> None:
 
 
 def _show_claim(out: Console, claim: DecidedClaim) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
     spelt = {True: "[green]holds[/]", False: "[red]does not hold[/]", None: "[yellow]undecided[/]"}
     out.print(f"{spelt[claim.decision.holds]}  {claim.source}: {claim.text}", highlight=False)
-    out.print(f"    {claim.decision.evidence}", highlight=False, markup=False)
+    out.print(Padding(Text(claim.decision.evidence), (0, 0, 0, 4)))
     out.print()
 
 

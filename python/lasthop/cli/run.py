@@ -71,7 +71,8 @@ def run(
         return
     from lasthop.cli.tables import console, summary_table
 
-    console().print(summary_table(result, every_metric=every_metric))
+    terminal = console()
+    terminal.print(summary_table(result, every_metric=every_metric, width=terminal.width))
     for written in (out, page):
         if written is not None:
             typer.echo(f"written: {written}", err=True)

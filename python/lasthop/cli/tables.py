@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from rich.console import Console
 from rich.table import Table
 
@@ -33,10 +35,43 @@ def _heading(metric: str, unit: str) -> str:
     return f"{name}\n{unit}" if unit else name
 
 
-def summary_table(result: Result, *, every_metric: bool = False) -> Table:
-    """One row per variant: mean and half of the 95 % interval of each metric."""
+def summary_table(result: Result, *, every_metric: bool = False, width: int | None = None) -> Table:
+    """Mean and half of the 95 % interval of each metric.
+
+    One row per variant; one row per metric where that would be too wide.
+
+    Args:
+        result: What to sum up.
+        every_metric: Also those that matter less.
+        width: How many characters there are; as many as needed when None.
+    """
     summary = result.summary()
     flows = result.flows["flow"].n_unique()
+    columns: list[list[str]] = []
+    wanted = METRICS if every_metric else (*MAIN_METRICS, *_EXTRA_METRICS)
+    for metric in wanted:
+        values = _column(summary, metric)
+        if not values or not _is_worth_showing(values, metric, flows):
+            continue
+        largest = max((abs(value.mean) for value in values if value.mean is not None), default=0.0)
+        divisor, unit = scale_for(largest, METRICS[metric].unit)
+        cells = [with_interval(value.mean, value.half_width, divisor) for value in values]
+        columns.append([_heading(metric, unit), *cells])
+    by_variant = [["variant", *summary], *columns]
+    if width is None or _width(by_variant) <= width:
+        return _table(result, by_variant)
+    by_metric = [list(line) for line in zip(*by_variant, strict=True)]
+    by_metric[0] = ["metric", *(heading.replace("\n", ", ") for heading in by_metric[0][1:])]
+    return _table(result, min((by_metric, by_variant), key=_width))
+
+
+def _width(columns: list[list[str]]) -> int:
+    """Characters that a table of these columns takes: text, padding, lines."""
+    return 1 + sum(3 + max(len(line) for cell in column for line in cell.split("\n")) for column in columns)
+
+
+def _table(result: Result, columns: list[list[str]]) -> Table:
+    """A table of columns that begin with their headings; the first holds names."""
     seeds = len(result.seeds)
     table = Table(
         title=f"{result.scenario} · {result.engine} · {seeds} seed{'s' if seeds != 1 else ''}",
@@ -44,23 +79,14 @@ def summary_table(result: Result, *, every_metric: bool = False) -> Table:
         title_justify="left",
         caption_justify="left",
     )
-    table.add_column("variant", overflow="fold")
-    wanted = METRICS if every_metric else (*MAIN_METRICS, *_EXTRA_METRICS)
-    cells: list[list[str]] = []
-    for metric in wanted:
-        values = _column(summary, metric)
-        if not values or not _is_worth_showing(values, metric, flows):
-            continue
-        largest = max((abs(value.mean) for value in values if value.mean is not None), default=0.0)
-        divisor, unit = scale_for(largest, METRICS[metric].unit)
-        table.add_column(_heading(metric, unit), justify="right")
-        cells.append([with_interval(value.mean, value.half_width, divisor) for value in values])
-    for variant, row in zip(summary, zip(*cells, strict=True), strict=True):
-        table.add_row(variant, *row)
+    for index, column in enumerate(columns):
+        table.add_column(column[0], justify="right" if index else "left", overflow="fold")
+    for cells in zip(*(column[1:] for column in columns), strict=True):
+        table.add_row(*cells)
     return table
 
 
 def console() -> Console:
-    """Where tables go; as wide as they need when nobody looks at a terminal."""
+    """Where tables go; as wide as they need when nobody looks at a terminal, unless COLUMNS says."""
     standard = Console()
-    return standard if standard.is_terminal else Console(width=200)
+    return standard if standard.is_terminal or "COLUMNS" in os.environ else Console(width=200)

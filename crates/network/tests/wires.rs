@@ -1,6 +1,8 @@
 //! Packets over wires: what a chain evaluated in one go delivers must be what
 //! the same wires deliver one event at a time.
 
+#![allow(clippy::unwrap_used)]
+
 use lasthop_agent::{AgentConfig, DivacksConfig, FlowKey, Packet, TcpView};
 use lasthop_network::{Event, Network, Route, Routed, Silent};
 use lasthop_path::{ErrorModel, LinkConfig, QueueLimit, WiredConfig};

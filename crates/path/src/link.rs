@@ -102,7 +102,9 @@ impl Link {
     /// that the loop over plain links stays small.
     #[inline(never)]
     fn transit_judged(&mut self, now: Time, departure: Time, packet: PacketInfo) -> Result<Time, DropReason> {
-        let Some(extras) = &mut self.extras else { return Ok(departure + self.delay) };
+        let Some(extras) = &mut self.extras else {
+            return Ok(departure + self.delay);
+        };
         let admitted = self.rate.is_none() || extras.queue.admit(now, departure, packet.wire_bytes);
         if admitted {
             self.idle_at = departure;
@@ -110,14 +112,20 @@ impl Link {
         if extras.draws {
             return extras.draw(admitted, departure, self.delay, packet);
         }
-        if admitted { Ok(departure + self.delay) } else { Err(DropReason::QueueFull) }
+        if admitted {
+            Ok(departure + self.delay)
+        } else {
+            Err(DropReason::QueueFull)
+        }
     }
 
     /// Without a rate no packet takes any time, and so none ever waits.
     #[cold]
     fn measure(&mut self, bytes: u32) {
         self.bytes = bytes;
-        self.tx = self.rate.map_or(Span::ZERO, |rate| rate.tx_time(u64::from(bytes)));
+        self.tx = self
+            .rate
+            .map_or(Span::ZERO, |rate| rate.tx_time(u64::from(bytes)));
     }
 
     /// How long packets already accepted keep the transmitter busy after `now`.

@@ -58,7 +58,11 @@ impl Queue {
                 }
                 room
             }
-            Self::Bytes { limit, inside, departures } => {
+            Self::Bytes {
+                limit,
+                inside,
+                departures,
+            } => {
                 while let Some(&(left, size)) = departures.front()
                     && left < now
                 {

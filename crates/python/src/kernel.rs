@@ -42,7 +42,9 @@ fn variant_of(plan: &lasthop_scenario::Plan, index: usize) -> PyResult<&Variant>
 #[pyfunction]
 pub fn kernel_refusals(plan: &Plan) -> Vec<Option<String>> {
     let refusal = |variant: &Variant| {
-        lasthop_kernel::capability(&variant.world).err().map(|refusal| refusal.to_string())
+        lasthop_kernel::capability(&variant.world)
+            .err()
+            .map(|refusal| refusal.to_string())
     };
     plan.shared().variants.iter().map(refusal).collect()
 }
@@ -104,9 +106,8 @@ pub fn ensure_privileges(py: Python<'_>) -> PyResult<Option<i32>> {
 #[pyfunction]
 pub fn kernel_doctor(py: Python<'_>) -> Vec<(String, bool, String, String)> {
     let findings = py.detach(lasthop_kernel::doctor);
-    let row = |finding: lasthop_kernel::Finding| {
-        (finding.name, finding.available, finding.detail, finding.remedy)
-    };
+    let row =
+        |finding: lasthop_kernel::Finding| (finding.name, finding.available, finding.detail, finding.remedy);
     findings.into_iter().map(row).collect()
 }
 
@@ -155,7 +156,13 @@ pub fn shell(
 ) -> PyResult<i32> {
     let plan = plan.shared();
     let variant = variant_of(&plan, variant)?;
-    let wanted = ShellPlan { host, command, serve, server_command, ebpf };
+    let wanted = ShellPlan {
+        host,
+        command,
+        serve,
+        server_command,
+        ebpf,
+    };
     let show = |status: &Status| {
         let Some(tell) = &tell else { return };
         Python::attach(|py| {
@@ -163,7 +170,8 @@ pub fn shell(
             let _ = status_dict(py, status).and_then(|state| tell.call1(py, (state,)));
         });
     };
-    py.detach(|| run_shell(variant, seed, wanted, show)).map_err(refused)
+    py.detach(|| run_shell(variant, seed, wanted, show))
+        .map_err(refused)
 }
 
 fn run_shell(
@@ -173,20 +181,34 @@ fn run_shell(
     show: impl FnMut(&Status),
 ) -> Result<i32, lasthop_kernel::Error> {
     let world = &variant.world;
-    let options = Options { ebpf: wanted.ebpf, ..Options::default() };
+    let options = Options {
+        ebpf: wanted.ebpf,
+        ..Options::default()
+    };
     let session = Session::open(world, seed, &options)?;
     let first = |side: Side| {
         let group = world.hosts.iter().find(|host| host.side == side)?;
-        Some(if group.count == 1 { group.name.clone() } else { format!("{}-1", group.name) })
+        Some(if group.count == 1 {
+            group.name.clone()
+        } else {
+            format!("{}-1", group.name)
+        })
     };
     let missing = |what: &str| lasthop_kernel::Error::Unavailable(format!("the scenario has no {what}"));
-    let client = wanted.host.or_else(|| first(Side::Client)).ok_or_else(|| missing("client"))?;
+    let client = wanted
+        .host
+        .or_else(|| first(Side::Client))
+        .ok_or_else(|| missing("client"))?;
     let server = first(Side::Server).ok_or_else(|| missing("server"))?;
     let _files = HttpServer::start(&session, &server, 80, wanted.serve)?;
     let beside = if wanted.server_command.is_empty() {
         None
     } else {
-        let program = Program { command: wanted.server_command, variables: Vec::new(), terminal: false };
+        let program = Program {
+            command: wanted.server_command,
+            variables: Vec::new(),
+            terminal: false,
+        };
         Some(session.spawn(&server, program)?)
     };
     let status = lasthop_kernel::shell(&session, &client, wanted.command, show);

@@ -5,6 +5,9 @@
 //! `python/lasthop`; this module stays small and untyped on purpose, its
 //! signatures are in `_core.pyi`.
 
+// PyO3 hands arguments over as owned values.
+#![allow(clippy::needless_pass_by_value)]
+
 mod arrays;
 mod kernel;
 mod pool;

@@ -86,7 +86,9 @@ impl Plan {
 /// `name=value` as name and value.
 fn split_setting(setting: String) -> PyResult<(String, String)> {
     let (name, value) = setting.split_once('=').ok_or_else(|| {
-        ScenarioError::new_err(format!("--set {setting}: a value is missing; write {setting}=VALUE"))
+        ScenarioError::new_err(format!(
+            "--set {setting}: a value is missing; write {setting}=VALUE"
+        ))
     })?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }

@@ -50,7 +50,10 @@ pub fn record_cell(
 ) -> Result<Output, String> {
     if !captures {
         let tables = play(variant, seed)?.into_tables();
-        return Ok(Output { tables, captures: Vec::new() });
+        return Ok(Output {
+            tables,
+            captures: Vec::new(),
+        });
     }
     let keep_packets = variant.world.record.packets;
     let mut variant = variant.clone();
@@ -61,7 +64,10 @@ pub fn record_cell(
     if !keep_packets {
         record.packets.clear();
     }
-    Ok(Output { tables: record.into_tables(), captures })
+    Ok(Output {
+        tables: record.into_tables(),
+        captures,
+    })
 }
 
 fn capture_both(record: &CellRecord) -> Result<Vec<(&'static str, Vec<u8>)>, String> {

@@ -36,7 +36,7 @@ pub enum CaptureError {
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
-/// LINKTYPE_RAW: packets begin with the IP header.
+/// `LINKTYPE_RAW`: packets begin with the IP header.
 const LINKTYPE_RAW: u16 = 101;
 /// Both scale factors announced in the SYNs of a capture; windows are written
 /// shifted by this, so readers show them in bytes to within 2^7.
@@ -204,14 +204,19 @@ mod tests {
             kinds.push(word(offset));
             offset += total;
         }
-        assert_eq!(kinds, [SECTION_HEADER, INTERFACE, ENHANCED_PACKET, ENHANCED_PACKET]);
+        assert_eq!(
+            kinds,
+            [SECTION_HEADER, INTERFACE, ENHANCED_PACKET, ENHANCED_PACKET]
+        );
     }
 
     #[test]
     fn the_packet_parses_back() {
         let bytes = headers(&row(Flags::ACK | Flags::PSH, 1000)).unwrap();
         let parsed = etherparse::SlicedPacket::from_ip(&bytes).unwrap();
-        let Some(etherparse::TransportSlice::Tcp(tcp)) = parsed.transport else { panic!("not TCP") };
+        let Some(etherparse::TransportSlice::Tcp(tcp)) = parsed.transport else {
+            panic!("not TCP")
+        };
         assert_eq!(tcp.sequence_number(), 1);
         assert_eq!(tcp.payload().len(), 1000);
         assert_eq!(tcp.window_size(), 511);

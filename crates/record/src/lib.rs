@@ -10,8 +10,6 @@ mod samples;
 mod table;
 
 pub use capture::{CaptureError, CapturePoint, write_pcapng};
-pub use rows::{
-    CellRecord, EventRow, FlowRow, MacRow, PacketRow, Place, StationRow, Verdict,
-};
+pub use rows::{CellRecord, EventRow, FlowRow, MacRow, PacketRow, Place, StationRow, Verdict};
 pub use samples::{SampleRow, Samples};
 pub use table::{Column, ColumnData, Table};

@@ -4,9 +4,7 @@ use lasthop_tcp::Flags;
 use lasthop_units::{Direction, Time};
 
 use crate::samples::Samples;
-use crate::table::{
-    Table, bool_column, category_column, f64_column, i64_column, u32_column, u64_column,
-};
+use crate::table::{Table, bool_column, category_column, f64_column, i64_column, u32_column, u64_column};
 
 /// Totals of one flow.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,13 +52,18 @@ pub struct FlowRow {
 impl FlowRow {
     /// Seconds from start to end; NaN when unfinished.
     pub fn transfer_time_s(&self) -> f64 {
-        self.end.map_or(f64::NAN, |end| end.since(self.start).as_secs_f64())
+        self.end
+            .map_or(f64::NAN, |end| end.since(self.start).as_secs_f64())
     }
 
     /// Acknowledged payload over the time from start to end (or end of run), in bit/s.
     pub fn goodput_bps(&self) -> f64 {
         let seconds = self.end.unwrap_or(self.run_end).since(self.start).as_secs_f64();
-        if seconds > 0.0 { self.acked_bytes as f64 * 8.0 / seconds } else { 0.0 }
+        if seconds > 0.0 {
+            self.acked_bytes as f64 * 8.0 / seconds
+        } else {
+            0.0
+        }
     }
 }
 
@@ -322,6 +325,9 @@ fn events_table(rows: &[EventRow]) -> Table {
 fn runs_table(totals: &[(&'static str, f64)]) -> Table {
     Table {
         name: "runs",
-        columns: totals.iter().map(|&(name, value)| f64_column(name, &[value], |v| *v)).collect(),
+        columns: totals
+            .iter()
+            .map(|&(name, value)| f64_column(name, &[value], |v| *v))
+            .collect(),
     }
 }

@@ -71,10 +71,21 @@ impl Samples {
     fn grow(&mut self) {
         let more = self.flow.len().max(256);
         self.flow.reserve_exact(more);
-        for column in [&mut self.t, &mut self.cwnd, &mut self.ssthresh, &mut self.srtt, &mut self.rto] {
+        for column in [
+            &mut self.t,
+            &mut self.cwnd,
+            &mut self.ssthresh,
+            &mut self.srtt,
+            &mut self.rto,
+        ] {
             column.reserve_exact(more);
         }
-        for column in [&mut self.rwnd, &mut self.in_flight, &mut self.snd_una, &mut self.snd_nxt] {
+        for column in [
+            &mut self.rwnd,
+            &mut self.in_flight,
+            &mut self.snd_una,
+            &mut self.snd_nxt,
+        ] {
             column.reserve_exact(more);
         }
     }

@@ -67,29 +67,47 @@ impl Table {
 
     /// The column called `name`.
     pub fn column(&self, name: &str) -> Option<&ColumnData> {
-        self.columns.iter().find(|column| column.name == name).map(|column| &column.data)
+        self.columns
+            .iter()
+            .find(|column| column.name == name)
+            .map(|column| &column.data)
     }
 }
 
 /// Builds one column from a slice of rows.
 pub(crate) fn f64_column<R>(name: &'static str, rows: &[R], value: impl Fn(&R) -> f64) -> Column {
-    Column { name, data: ColumnData::F64(rows.iter().map(value).collect()) }
+    Column {
+        name,
+        data: ColumnData::F64(rows.iter().map(value).collect()),
+    }
 }
 
 pub(crate) fn u64_column<R>(name: &'static str, rows: &[R], value: impl Fn(&R) -> u64) -> Column {
-    Column { name, data: ColumnData::U64(rows.iter().map(value).collect()) }
+    Column {
+        name,
+        data: ColumnData::U64(rows.iter().map(value).collect()),
+    }
 }
 
 pub(crate) fn u32_column<R>(name: &'static str, rows: &[R], value: impl Fn(&R) -> u32) -> Column {
-    Column { name, data: ColumnData::U32(rows.iter().map(value).collect()) }
+    Column {
+        name,
+        data: ColumnData::U32(rows.iter().map(value).collect()),
+    }
 }
 
 pub(crate) fn i64_column<R>(name: &'static str, rows: &[R], value: impl Fn(&R) -> i64) -> Column {
-    Column { name, data: ColumnData::I64(rows.iter().map(value).collect()) }
+    Column {
+        name,
+        data: ColumnData::I64(rows.iter().map(value).collect()),
+    }
 }
 
 pub(crate) fn bool_column<R>(name: &'static str, rows: &[R], value: impl Fn(&R) -> bool) -> Column {
-    Column { name, data: ColumnData::Bool(rows.iter().map(value).collect()) }
+    Column {
+        name,
+        data: ColumnData::Bool(rows.iter().map(value).collect()),
+    }
 }
 
 /// A category column; names are numbered in the order they first appear, and
@@ -105,12 +123,15 @@ pub(crate) fn category_column<R, S: AsRef<str>>(
         let text = value(row);
         let text = text.as_ref();
         let code = names.iter().position(|known| known == text).unwrap_or_else(|| {
-            if names.len() <= usize::from(u8::MAX) {
+            if u8::try_from(names.len()).is_ok() {
                 names.push(text.to_owned());
             }
             names.len() - 1
         });
         codes.push(code as u8);
     }
-    Column { name, data: ColumnData::Category { codes, names } }
+    Column {
+        name,
+        data: ColumnData::Category { codes, names },
+    }
 }

@@ -1,5 +1,7 @@
 //! Wall time of the dumbbell, for profiling: `speed FLOWS RATE_BPS QUEUE SECONDS [PERSONALITY] [SENDER] [every-ack]`.
 
+#![allow(clippy::unwrap_used)]
+
 #[path = "../tests/support/mod.rs"]
 mod support;
 

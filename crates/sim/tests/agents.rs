@@ -1,5 +1,7 @@
 //! What the record shows of agents at a host.
 
+#![allow(clippy::unwrap_used)]
+
 #[allow(dead_code)]
 mod support;
 
@@ -11,11 +13,20 @@ use support::Dumbbell;
 
 /// ACKs seen leaving the client and arriving at the server, and those divided.
 fn acks(count: u32) -> (usize, usize, u64) {
-    let mut variant = Dumbbell { bytes: Some(30_000), ..Dumbbell::default() }.variant();
+    let mut variant = Dumbbell {
+        bytes: Some(30_000),
+        ..Dumbbell::default()
+    }
+    .variant();
     if count > 0 {
-        let divacks = DivacksConfig { count, ..DivacksConfig::default() };
-        variant.world.agents =
-            vec![AgentAt { place: At::Host(1), agent: AgentConfig::Divacks(divacks) }];
+        let divacks = DivacksConfig {
+            count,
+            ..DivacksConfig::default()
+        };
+        variant.world.agents = vec![AgentAt {
+            place: At::Host(1),
+            agent: AgentConfig::Divacks(divacks),
+        }];
     }
     let record = lasthop_sim::run_cell(&variant, 1).unwrap();
     let seen = |place, verdict| {
@@ -24,7 +35,11 @@ fn acks(count: u32) -> (usize, usize, u64) {
         record.packets.iter().filter(here).filter(ack).count()
     };
     let sent = seen(Place::Client, Verdict::Sent);
-    (sent, seen(Place::Server, Verdict::Received), record.flows[0].divided_acks)
+    (
+        sent,
+        seen(Place::Server, Verdict::Received),
+        record.flows[0].divided_acks,
+    )
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The medium inside a whole world.
 
+#![allow(clippy::unwrap_used)]
+
 #[allow(dead_code)]
 mod support;
 

@@ -34,7 +34,10 @@ struct Fetch {
 impl Fetches {
     /// No downloads.
     pub(crate) const fn none() -> Self {
-        Self { fetches: Vec::new(), servers: Vec::new() }
+        Self {
+            fetches: Vec::new(),
+            servers: Vec::new(),
+        }
     }
 
     /// Starts a file server for every flow, at the flow's own port.
@@ -48,8 +51,17 @@ impl Fetches {
                 .filter(|conversation| conversation.is_bounded() && !conversation.sender_opens)
                 .map(|conversation| conversation.total_bytes())
                 .ok_or_else(|| Refusal::new("curl makes downloads of a given size only"))?;
-            all.servers.push(HttpServer::start_at(std::slice::from_ref(&plan.sender), plan.port, None)?);
-            all.fetches.push(Fetch { plan, bytes, child: None, done: false });
+            all.servers.push(HttpServer::start_at(
+                std::slice::from_ref(&plan.sender),
+                plan.port,
+                None,
+            )?);
+            all.fetches.push(Fetch {
+                plan,
+                bytes,
+                child: None,
+                done: false,
+            });
         }
         Ok(all)
     }
@@ -98,25 +110,52 @@ impl Fetch {
         self.done = true;
         let (mut told, mut complaint) = (String::new(), String::new());
         // What it did not say is missed below.
-        let _ = child.stdout.take().map(|mut output| output.read_to_string(&mut told));
-        let _ = child.stderr.take().map(|mut output| output.read_to_string(&mut complaint));
+        let _ = child
+            .stdout
+            .take()
+            .map(|mut output| output.read_to_string(&mut told));
+        let _ = child
+            .stderr
+            .take()
+            .map(|mut output| output.read_to_string(&mut complaint));
         match parse(&told) {
             Some((total, bytes)) if status.success() && bytes == self.bytes => {
                 // curl's own clock, which begins after the program has been loaded.
                 state.observe(end - total, end, bytes);
                 Ok(())
             }
-            _ => Err(failed(format!("ended with {status}: {} {}", told.trim(), complaint.trim()))),
+            _ => Err(failed(format!(
+                "ended with {status}: {} {}",
+                told.trim(),
+                complaint.trim()
+            ))),
         }
     }
 
     fn start(&self, session: &Session) -> Result<Child, Error> {
         let address = SocketAddr::new(self.plan.sender.address, self.plan.port);
         let url = format!("http://{address}/bytes/{}", self.bytes);
-        let words = ["curl", "--silent", "--show-error", "--noproxy", "*", "--output", "/dev/null", "--write-out", TELL];
+        let words = [
+            "curl",
+            "--silent",
+            "--show-error",
+            "--noproxy",
+            "*",
+            "--output",
+            "/dev/null",
+            "--write-out",
+            TELL,
+        ];
         let mut command: Vec<OsString> = words.iter().map(Into::into).collect();
         command.push(url.into());
-        session.spawn_at(self.plan.seats[1], Program { command, variables: Vec::new(), terminal: false })
+        session.spawn_at(
+            self.plan.seats[1],
+            Program {
+                command,
+                variables: Vec::new(),
+                terminal: false,
+            },
+        )
     }
 }
 
@@ -135,7 +174,10 @@ mod tests {
 
     #[test]
     fn what_curl_says_is_read() {
-        assert_eq!(parse("2.061234 1013760 200"), Some((Span::from_us(2_061_234), 1_013_760)));
+        assert_eq!(
+            parse("2.061234 1013760 200"),
+            Some((Span::from_us(2_061_234), 1_013_760))
+        );
         assert_eq!(parse("0.250000 0 404"), None);
         assert_eq!(parse(""), None);
     }

@@ -23,7 +23,8 @@ def compare(
     engine: Annotated[str, typer.Option("--engine", help="kernel or kernel-ebpf.")] = "kernel",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
     threads: Annotated[
-        int | None, typer.Option("--threads", min=1, help="Simulated cells at once.", show_default="one per CPU")
+        int | None,
+        typer.Option("--threads", min=1, help="Simulated cells at once.", show_default="one per CPU"),
     ] = None,
 ) -> None:
     """Run scenarios by the simulator and on the Linux stack, and compare."""
@@ -48,7 +49,14 @@ def _show(rows: Sequence[Row]) -> None:
     from lasthop.cli.tables import console
 
     table = Table(title="simulated / kernel, medians", title_justify="left")
-    for heading in ("scenario", "variant", "time s", "differs by", "retransmissions", "cwnd at each RTT, segments"):
+    for heading in (
+        "scenario",
+        "variant",
+        "time s",
+        "differs by",
+        "retransmissions",
+        "cwnd at each RTT, segments",
+    ):
         table.add_column(heading, justify="right" if heading == "differs by" else "left")
     for row in rows:
         times, again = (

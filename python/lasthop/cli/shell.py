@@ -25,9 +25,7 @@ def shell(
     scenario: ScenarioArgument,
     command: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[-- CMD...]", help="What to run; a shell when left out.", show_default=False
-        ),
+        typer.Argument(metavar="[-- CMD...]", help="What to run; a shell when left out.", show_default=False),
     ] = None,
     settings: SetOption = None,
     variant: Annotated[

@@ -117,9 +117,7 @@ def _rtt(result: Result, variant: str) -> float | None:
     return float(shortest) if isinstance(shortest, float) else None
 
 
-def _windows(
-    result: Result, variant: str, rtt: float | None, without: Sequence[int]
-) -> list[float | None]:
+def _windows(result: Result, variant: str, rtt: float | None, without: Sequence[int]) -> list[float | None]:
     """The congestion window at the end of each round trip of data.
 
     Two round trips pass before the first data is acknowledged: the handshake,

@@ -1,0 +1,94 @@
+"""A scenario both engines play, commands in processes of their own, traces of dead runs."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from lasthop import _core
+
+HANDOVER = Path(__file__).parents[2] / "scenarios" / "compare" / "handover.toml"
+"""The radio is gone from 1 s to 1.5 s."""
+
+SCENARIO = """
+name = "wire"
+title = "A download over one wire"
+duration = "20 s"
+
+[parameters]
+bytes = { default = "200 KiB", help = "Size of the file." }
+counting = { default = "per-segment", help = "What lets the sender's window grow." }
+divacks = { default = 0, help = "Divided ACKs." }
+
+[hosts.server]
+personality = "linux-6"
+congestion_control = "reno"
+ack_counting = "$counting"
+
+[hosts.client]
+personality = "linux-6"
+
+[[path]]
+name = "wire"
+type = "wired"
+rate = "10 Mbit/s"
+delay = "20 ms"
+queue = "200 packets"
+
+[[agents]]
+at = "client"
+type = "divacks"
+count = "$divacks"
+
+[[workloads]]
+type = "bulk"
+bytes = "$bytes"
+
+[record]
+samples = "10 ms"
+"""
+
+
+@functools.cache
+def lacks() -> str:
+    """What this machine, or this user, lacks; empty when nothing."""
+    needed = ("root", "network namespaces", "tun", "bpf: per-ack", "bpf: divack")
+    missing = [
+        f"{name}: {found}" for name, ok, found, _ in _core.kernel_doctor() if name in needed and not ok
+    ]
+    return "; ".join(missing)
+
+
+def start(*arguments: str | Path) -> subprocess.Popen[str]:
+    """The command line in a process group of its own."""
+    command = [sys.executable, "-m", "lasthop", *map(str, arguments)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    )
+
+
+def as_nobody(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The command line as a user without any right."""
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    command = [*user, sys.executable, "-m", "lasthop", *map(str, arguments)]
+    environment = {**os.environ, "HOME": "/nonexistent", "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
+
+
+def remains(pid: int) -> list[str]:
+    """Whatever there still is of the run of a process: files, programs, congestion controls."""
+    found = [str(path) for path in Path("/run/lasthop").glob(f"*{pid}-*")]
+    controls = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii")
+    found += [name for name in controls.split() if name.startswith(f"lh_{pid:x}_")]
+    mark = f"LASTHOP_RUN={pid}-".encode()
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            words = environment.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        found += [str(environment.parent) for word in words if word.startswith(mark)]
+    return found

@@ -1,0 +1,79 @@
+"""``--engine kernel``: the same tables as the simulator's, or one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import lasthop
+from kernel.support import as_nobody
+from support import EXAMPLES, Command, summary_of
+
+FILE_BYTES = 200 << 10
+
+
+def test_a_download_arrives_and_has_the_simulators_tables(wire: Path) -> None:
+    scenario = lasthop.Scenario.from_file(wire)
+    simulated, real = (lasthop.run(scenario, engine=engine) for engine in ("sim", "kernel"))
+    assert (
+        real.flows["delivered_bytes" if "delivered_bytes" in real.flows.columns else "bytes"][0] == FILE_BYTES
+    )
+    assert real.flows["acked_bytes"][0] == FILE_BYTES
+    assert set(simulated.flows.columns) == set(real.flows.columns)
+    assert set(simulated.samples.columns) == set(real.samples.columns)
+    assert real.samples.height > 0
+    # Every byte in full segments, by either stack.
+    assert real.flows["data_packets"][0] == simulated.flows["data_packets"][0]
+    assert {"valid", "attempts", "lateness_p99_s", "stolen_s", "backlog_coalesced"} <= set(real.runs.columns)
+
+
+def test_curl_moves_the_same_bytes(wire: Path) -> None:
+    result = lasthop.run(lasthop.Scenario.from_file(wire), engine="kernel-curl")
+    assert result.flows["bytes"][0] == FILE_BYTES
+    assert result.flows["transfer_time_s"][0] > 0.04
+
+
+def test_divided_acks_move_a_sender_that_counts_them(wire: Path) -> None:
+    scenario = lasthop.Scenario.from_file(wire).set(counting="per-ack", divacks=[0, 8])
+    for engine in ("kernel", "kernel-ebpf"):
+        flows = lasthop.run(scenario, engine=engine).flows.sort("variant")
+        plain, divided = (
+            flows["variant"].to_list().index("divacks=0"),
+            flows["variant"].to_list().index("divacks=8"),
+        )
+        assert flows["divided_acks"][plain] == 0
+        assert flows["divided_acks"][divided] > 100
+        assert flows["transfer_time_s"][divided] < flows["transfer_time_s"][plain]
+
+
+def test_what_the_kernel_cannot_play_is_one_sentence(lasthop_command: Command) -> None:
+    completed = lasthop_command("run", EXAMPLES / "dumbbell.toml", "--engine", "kernel")
+    assert completed.returncode == 2
+    assert completed.stdout == ""
+    assert completed.stderr.startswith("error: the kernel engine cannot play this scenario: ")
+    assert len(completed.stderr.splitlines()) == 1
+
+
+def test_a_normal_user_gets_results(wire: Path) -> None:
+    wire.parent.chmod(0o755)
+    wire.parent.parent.chmod(0o755)
+    wire.parent.parent.parent.chmod(0o755)
+    content = summary_of(as_nobody("run", wire, "--engine", "kernel", "--json"))
+    (metrics,) = content["variants"].values()
+    assert metrics["transfer_time_s"]["n"] == 1
+
+
+def test_a_normal_user_hears_what_needs_root(wire: Path) -> None:
+    for directory in list(wire.parents)[:3]:
+        directory.chmod(0o755)
+    completed = as_nobody("run", wire, "--engine", "kernel", "--set", "counting=per-ack")
+    assert completed.returncode == 2
+    assert completed.stderr.startswith("error: ")
+    assert len(completed.stderr.splitlines()) == 1
+
+
+def test_doctor_tells_of_the_kernel_engine(lasthop_command: Command) -> None:
+    rows = {row["name"]: row for row in json.loads(lasthop_command("doctor", "--json").stdout)}
+    assert {"kernel", "root", "network namespaces", "tun", "congestion controls", "timing"} <= set(rows)
+    assert any(name.startswith("bpf: ") for name in rows)
+    assert all(row["remedy"] for row in rows.values() if not row["ok"])

@@ -2,6 +2,7 @@
 
 use lasthop_units::{Span, Time};
 
+use crate::config::Reduction;
 use crate::recovery::Repair;
 
 use super::{Context, Sender};
@@ -104,7 +105,13 @@ impl Sender {
             Timer::Persist => {
                 // Probes go on for as long as the peer answers (RFC 9293 section 3.8.6.1).
                 self.rto.back_off(&cx.config.rto);
-                self.probe_now = true;
+                // What little the window allows goes at last (RFC 9293 section 3.8.6.2.1,
+                // Linux `tcp_write_wakeup`); an empty probe only where it allows nothing.
+                if self.edge > self.nxt && self.end > self.nxt && cx.config.reduction != Reduction::Ns2 {
+                    self.resend_now = Some(self.nxt);
+                } else {
+                    self.probe_now = true;
+                }
                 cx.stats.window_probes += 1;
                 self.deadline = self.rto.expiry(&cx.config.rto, cx.now);
                 true
@@ -132,7 +139,7 @@ impl Sender {
         self.extra_now = false;
         if self.una == 0 {
             self.syn_losses += 1;
-            if cx.config.reduction == crate::config::Reduction::Ns2 {
+            if cx.config.reduction == Reduction::Ns2 {
                 self.cut(cx, 2 * u64::from(self.smss));
             }
             self.timed = None;

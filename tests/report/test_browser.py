@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lasthop.report import CellKey, ReportInput, Trace, write_report
+from lasthop.report import CellKey, ReportInput, Trace, join_reports, write_report
 
 pytestmark = pytest.mark.browser
 
@@ -172,6 +172,30 @@ def test_handovers_are_shaded(open_page: Opener, page_file: Path) -> None:
     page = open_page(page_file)
     shapes = page.evaluate("document.getElementById('sequence-a').layout.shapes.map(s => [s.x0, s.x1])")
     assert shapes == [[1.0, 1.2]]
+
+
+def test_only_runs_of_one_experiment_stand_side_by_side(
+    open_page: Opener, toy: ReportInput, tmp_path: Path
+) -> None:
+    both = join_reports("Both", [replace(toy, tag="First"), replace(toy, tag="Second")])
+    page = open_page(write_report(both, tmp_path / "parts.html"))
+    heads = page.locator("figure[data-row=sequence] .plot-head")
+    assert all(head.startswith("First: ") for head in heads.all_inner_texts())
+    assert page.locator("#pick-b option").count() == 1 + len(toy.variants)
+    page.select_option("#pick-a", index=len(toy.variants))
+    assert all(head.startswith("Second: ") for head in heads.all_inner_texts())
+    assert page.locator(".answer").count() == 2
+    assert page.complaints == []
+
+
+def test_interval_texts_stay_inside_their_cell(open_page: Opener, page_file: Path) -> None:
+    page = open_page(page_file, 390)
+    outside = page.evaluate(
+        """() => [...document.querySelectorAll('.ci-text')].filter(e => {
+             const own = e.getBoundingClientRect(), cell = e.closest('td').getBoundingClientRect();
+             return own.left < cell.left - 1 || own.right > cell.right + 1; }).map(e => e.textContent)"""
+    )
+    assert outside == []
 
 
 @pytest.mark.parametrize("form", ["strip", "ecdf"])

@@ -12,15 +12,19 @@ import pytest
 
 from lasthop.errors import LasthopError
 from lasthop.report import (
+    Metric,
     ReportInput,
     Variant,
+    join_reports,
     path_from_scenario,
     published_rows,
     render_report,
     write_figure,
 )
 from lasthop.report.diagram import describe_path, draw_path
-from lasthop.report.page import published_sentence, verdict_kind
+from lasthop.report.intervals import estimate
+from lasthop.report.numbers import interval, mean, shared_decimals
+from lasthop.report.page import published_sentence, verdict_kind, view
 
 from . import synthetic
 
@@ -105,6 +109,42 @@ def test_agents_stand_at_their_place() -> None:
         svg = draw_path(path, "vertical" if orientation == "vertical" else "horizontal")
         assert svg.count('class="badge"') == 2
         assert svg.count('class="icon"') == 4
+
+
+def test_what_differs_by_direction_is_drawn() -> None:
+    path = path_from_scenario(
+        """path = [{ name = "w", type = "wired", rate = "9 Mbit/s",
+                     downlink = { delay = "25 ms" }, uplink = { rate = "1 Mbit/s", queue = "9 packets" } }]"""
+    )
+    assert path is not None
+    assert "9 Mbit/s, downlink 25 ms, uplink 1 Mbit/s · queue 9 packets" in describe_path(path)
+
+
+def test_experiments_are_answered_apart(toy: ReportInput) -> None:
+    first = replace(toy, tag="First", title="One thing", published=(), claims=())
+    slower = toy.metrics.with_columns(transfer_time_s=pl.col("transfer_time_s") * 10)
+    second = replace(first, tag="Second", title="Another", metrics=slower, primary=["goodput_bps"])
+    joined = join_reports("Both", [first, second])
+    page = view(joined)
+    assert [part["tag"] for part in page["parts"]] == ["First", "Second"]
+    assert [part["answers"][0]["metric"].column for part in page["parts"]] == [
+        "transfer_time_s",
+        "goodput_bps",
+    ]
+    # Ten times slower elsewhere changes nothing here.
+    assert page["parts"][0] == view(first)["parts"][0]
+    data = embedded(render_report(joined))
+    assert {one["part"] for one in data["series"]} == {0, 1}  # type: ignore[attr-defined]
+
+
+def test_a_column_of_means_has_one_precision() -> None:
+    wide, narrow, exact = estimate([2.1, 2.4, 2.3]), estimate([2.6001, 2.6002, 2.6004]), estimate([2.0, 2.0])
+    decimals = shared_decimals([wide, narrow, exact])
+    metric = Metric("transfer_time_s", "Transfer time", "s")
+    printed = [mean(one, metric, decimals) for one in (wide, narrow, exact)]
+    assert len({len(text) for text in printed}) == 1
+    # An interval that this would close is printed as finely as it needs.
+    assert interval(narrow, decimals=1) == interval(narrow)
 
 
 def test_broken_scenario_draws_no_path() -> None:

@@ -86,6 +86,17 @@ def test_two_directories_stand_side_by_side(directory: Path, tmp_path: Path) -> 
     )
 
 
+def test_directories_of_different_scenarios_are_not_compared(directory: Path, tmp_path: Path) -> None:
+    scenario = lasthop.Scenario.from_file(EXAMPLES / "wlan.toml").set(duration="1 s")
+    other = tmp_path / "wlan"
+    lasthop.run(scenario, seeds=2, out=other)
+    report = report_of_directories([directory, other])
+    assert [part.tag for part in report.parts] == ["dumbbell", "wlan"]
+    page = view(report)
+    assert [len(part["answers"]) for part in page["parts"]] == [1, 1]
+    assert len(page["paths"]) == 2
+
+
 def test_commands_write_report_and_figure(directory: Path, tmp_path: Path) -> None:
     runner = CliRunner()
     page = tmp_path / "page.html"

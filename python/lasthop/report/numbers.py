@@ -75,11 +75,11 @@ def difference(estimate: Estimate, scale: float = 1.0, decimals: int | None = No
 
 
 def difference_interval(estimate: Estimate, scale: float = 1.0, decimals: int | None = None) -> str:
-    """Both ends of a difference with their signs; empty without an interval."""
+    """Both ends of a difference with their signs; empty when there is no width."""
     if estimate.low is None or estimate.high is None:
         return ""
     low, high = _ends(estimate.low, estimate.high, estimate, scale, decimals)
-    return f"{_with_sign(low)} to {_with_sign(high)}"
+    return "" if low == high else f"{_with_sign(low)} to {_with_sign(high)}"
 
 
 def interval(estimate: Estimate, scale: float = 1.0, decimals: int | None = None) -> str:

@@ -28,6 +28,7 @@ from .numbers import (
     number,
     percent,
     plural,
+    shared_decimals,
 )
 from .path_model import PathDescription
 from .summary import Agreement, EngineAnswer, Standing, agreements, answer, standings
@@ -217,6 +218,7 @@ def _agreement_view(report: ReportInput, metric: Metric) -> View | None:
     rows = agreements(report, metric, first, second)
     if not rows:
         return None
+    decimals = shared_decimals([e for r in rows for e in (r.first, r.second)], metric.scale)
     relative = sorted(abs(r.relative) for r in rows if r.relative is not None)
     middle = (
         relative[len(relative) // 2]
@@ -228,17 +230,17 @@ def _agreement_view(report: ReportInput, metric: Metric) -> View | None:
         "second": second,
         "sentence": f"{second} differs from {first} by {percent(middle)} in the median "
         f"of {plural(len(rows), 'variant')}.",
-        "rows": [_agreement_row(r, metric) for r in rows],
+        "rows": [_agreement_row(r, metric, decimals) for r in rows],
     }
 
 
-def _agreement_row(row: Agreement, metric: Metric) -> View:
+def _agreement_row(row: Agreement, metric: Metric, decimals: int | None) -> View:
     return {
         "name": row.variant,
-        "first": mean(row.first, metric),
-        "first_ci": interval(row.first, metric.scale) if row.first.known else "one run",
-        "second": mean(row.second, metric),
-        "second_ci": interval(row.second, metric.scale) if row.second.known else "one run",
+        "first": mean(row.first, metric, decimals),
+        "first_ci": interval(row.first, metric.scale, decimals) if row.first.known else "one run",
+        "second": mean(row.second, metric, decimals),
+        "second_ci": interval(row.second, metric.scale, decimals) if row.second.known else "one run",
         "relative": "–"
         if row.relative is None
         else ("+" if row.relative > 0 else "") + percent(row.relative).replace("-", "\N{MINUS SIGN}"),

@@ -144,12 +144,12 @@ def _wire_lines(table: Mapping[str, Any], spelling: _Spelling) -> list[str]:
     if "queue" in table:
         lines.append(f"queue {spelling.text(table['queue'])}")
     lines += [_error_line(e, spelling) for e in _listed(table.get("errors", [])) if isinstance(e, dict)]
-    uplink = table.get("uplink")
-    if isinstance(uplink, dict):
-        own = [spelling.text(uplink[key]) for key in ("rate", "delay") if key in uplink]
-        own += [f"queue {spelling.text(uplink['queue'])}"] if "queue" in uplink else []
-        if own:
-            lines.append("uplink " + " · ".join(own))
+    for direction in ("downlink", "uplink"):
+        settings = table.get(direction)
+        if isinstance(settings, dict):
+            own = [spelling.text(settings[key]) for key in ("rate", "delay") if key in settings]
+            own += [f"queue {spelling.text(settings['queue'])}"] if "queue" in settings else []
+            lines.append(f"{direction} {' · '.join(own)}" if own else "")
     return [line for line in lines if line]
 
 

@@ -13,6 +13,7 @@ from .numbers import CI, MINUS, difference_interval, interval, mean, percent, pl
 from .numbers import difference as difference_text
 
 SIGNS = f"+{MINUS}"
+DIGITS = f"0123456789{MINUS}"
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,8 @@ def _word(metric: Metric) -> str:
 def _mean_text(row: Standing, metric: Metric) -> str:
     text = mean(row.estimate, metric, row.decimals)
     if row.estimate.known:
-        text += f" ({CI} {interval(row.estimate, metric.scale, row.decimals)})"
+        words = interval(row.estimate, metric.scale, row.decimals)
+        text += f" ({CI} {words})" if words[0] in DIGITS else f" ({words})"
     return text
 
 
@@ -162,6 +164,8 @@ def _gain(best: Standing, base: Standing, metric: Metric) -> str:
     word = "less" if change < 0 else "more"
     if metric.column == "transfer_time_s":
         return f"{percent(abs(change))} less time than {base.variant}"
+    if change > 1:
+        return f"{change + 1:.1f} times the {_word(metric)} of {base.variant}"
     return f"{percent(abs(change))} {word} {_word(metric)} than {base.variant}"
 
 
@@ -197,7 +201,9 @@ def _how_sure(difference: Difference, metric: Metric) -> str:
         if difference.paired
         else f"between unrelated runs, at least {delta.n} of each"
     )
-    text = f"The difference is {amount} ({CI} {difference_interval(delta, metric.scale)}), {pairing}"
+    ends = difference_interval(delta, metric.scale)
+    sure = f"{CI} {ends}" if ends else "the same in every run"
+    text = f"The difference is {amount} ({sure}), {pairing}"
     if difference.paired:
         better = difference.above if metric.better == "higher" else difference.below
         text += f"; it was better in {better} of {delta.n}"

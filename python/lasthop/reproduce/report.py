@@ -44,7 +44,8 @@ def write_reproduction(lab: Lab, selections: Sequence[Selection], outcome: Outco
     chosen = there
     if len(there) > MOST_EXPERIMENTS:
         chosen = [name for name in FAVOURITES if name in there] or there[:MOST_EXPERIMENTS]
-    drawn = report.join_reports(_title(chosen), [_input(lab, name) for name in chosen])
+    parts = [part for name in chosen for part in _by_buffer(_input(lab, name))]
+    drawn = report.join_reports(_title(chosen), parts)
     file.parent.mkdir(parents=True, exist_ok=True)
     text = report.render_report(
         replace(
@@ -99,6 +100,26 @@ def _input(lab: Lab, name: str) -> ReportInput:
 
     made = replace(made, load_trace=trace)
     return _with_handover(made, result) if "leaves" in made.variants[0].parameters else made
+
+
+def _by_buffer(made: ReportInput) -> list[ReportInput]:
+    """One experiment per receive buffer where a scenario mixes both, so that modes are compared alone."""
+    # A variant of the handover's scenario is named by its mode and its buffer.
+    if not made.primary:
+        return [made]
+    sizes = dict.fromkeys(variant.name.rpartition(" ")[2] for variant in made.variants)
+    parts = []
+    for size in sizes:
+        own = [variant for variant in made.variants if variant.name.endswith(f" {size}")]
+        parts.append(
+            replace(
+                made,
+                tag=f"{made.tag}, {size} buffer",
+                variants=own,
+                metrics=made.metrics.filter(pl.col("variant").is_in([variant.name for variant in own])),
+            )
+        )
+    return parts
 
 
 def _with_handover(made: ReportInput, result: Result) -> ReportInput:

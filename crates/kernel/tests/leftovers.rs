@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -10,6 +11,8 @@ use std::time::Duration;
 use lasthop_kernel::{Options, Program, Session, clean};
 use lasthop_scenario::{LoadOptions, load};
 use lasthop_units::Stream;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 
 const SCENARIO: &str = r#"
 name = "leftovers"
@@ -112,4 +115,39 @@ fn killed_runs_leave_nothing() {
     }
     let left: Vec<_> = traces_of_runs().difference(&before).cloned().collect();
     panic!("after {cycles} killed runs there are still {left:?}");
+}
+
+#[test]
+fn a_run_that_is_told_to_end_cleans_up_at_once() {
+    if !may_run() {
+        return;
+    }
+    for signal in [Signal::SIGTERM, Signal::SIGINT] {
+        let before = traces_of_runs();
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "a_run_until_killed", "--ignored", "--nocapture"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // A group of its own, as a shell gives it: Ctrl-C reaches all of it.
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let group = Pid::from_raw(child.id().cast_signed());
+        let started = until(|| traces_of_runs().difference(&before).any(|trace| trace.starts_with("process")));
+        assert!(started, "no program of the run was seen");
+        killpg(group, signal).unwrap();
+        child.wait().unwrap();
+        // Nobody calls `clean` here.
+        let gone = until(|| traces_of_runs().is_subset(&before));
+        let left: Vec<_> = traces_of_runs().difference(&before).cloned().collect();
+        assert!(gone, "after {signal} there are still {left:?}");
+    }
+}
+
+/// Whether `condition` comes true within five seconds.
+fn until(condition: impl Fn() -> bool) -> bool {
+    (0..250).any(|_| {
+        thread::sleep(Duration::from_millis(20));
+        condition()
+    })
 }

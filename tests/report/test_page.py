@@ -113,8 +113,17 @@ def test_agents_stand_at_their_place() -> None:
 
 def test_what_differs_by_direction_is_drawn() -> None:
     path = path_from_scenario(
-        """path = [{ name = "w", type = "wired", rate = "9 Mbit/s",
-                     downlink = { delay = "25 ms" }, uplink = { rate = "1 Mbit/s", queue = "9 packets" } }]"""
+        """
+        [hosts]
+        server = {}
+        client = {}
+        [[path]]
+        name = "w"
+        type = "wired"
+        rate = "9 Mbit/s"
+        downlink = { delay = "25 ms" }
+        uplink = { rate = "1 Mbit/s", queue = "9 packets" }
+        """
     )
     assert path is not None
     assert "9 Mbit/s, downlink 25 ms, uplink 1 Mbit/s · queue 9 packets" in describe_path(path)

@@ -13,6 +13,8 @@ import typer
 from lasthop.cli.run import SetOption
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from lasthop.kernel.compare import Row
 
 
@@ -44,20 +46,25 @@ def compare(
 
 
 def _show(rows: Sequence[Row]) -> None:
-    from rich.table import Table
-
     from lasthop.cli.tables import console
 
-    table = Table(title="simulated / kernel, medians", title_justify="left")
-    for heading in (
-        "scenario",
-        "variant",
-        "time s",
-        "differs by",
-        "retransmissions",
-        "cwnd at each RTT, segments",
-    ):
-        table.add_column(heading, justify="right" if heading == "differs by" else "left")
+    out = console()
+    for name in dict.fromkeys(row.scenario for row in rows):
+        out.print(_table(name, [row for row in rows if row.scenario == name]))
+        out.print()
+    countable = [abs(row.difference) for row in rows if row.difference is not None and not row.random_loss]
+    if countable:
+        text = f"median difference without random loss: {_percent(statistics.median(countable))}"
+        out.print(f"{text} (of {len(countable)} variants)", highlight=False)
+
+
+def _table(scenario: str, rows: Sequence[Row]) -> Table:
+    from rich.table import Table
+
+    table = Table(title=f"{scenario}: simulated / kernel, medians", title_justify="left")
+    for heading in ("variant", "time s", "differs by", "sent again", "cwnd at each RTT, segments"):
+        words = heading == "variant" or heading.startswith("cwnd")
+        table.add_column(heading, justify="left" if words else "right", overflow="fold", no_wrap=not words)
     for row in rows:
         times, again = (
             " / ".join(_number(value, digits) for value in pair)
@@ -65,13 +72,8 @@ def _show(rows: Sequence[Row]) -> None:
         )
         windows = "\n".join(" ".join(_number(value, 0) for value in windows) for windows in row.windows)
         name = row.variant + (f"\n{row.invalid} late runs left out" if row.invalid else "")
-        table.add_row(row.scenario, name, times, _percent(row.difference), again, windows)
-    out = console()
-    out.print(table)
-    countable = [abs(row.difference) for row in rows if row.difference is not None and not row.random_loss]
-    if countable:
-        text = f"median difference without random loss: {_percent(statistics.median(countable))}"
-        out.print(f"{text} (of {len(countable)} variants)", highlight=False)
+        table.add_row(name, times, _percent(row.difference), again, windows)
+    return table
 
 
 def _number(value: float | None, digits: int) -> str:

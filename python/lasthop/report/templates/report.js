@@ -359,7 +359,9 @@ function drawPublished() {
       marker: { color: colour(name), symbol, size: 8, opacity: 0.85 }, hovertemplate: "%{text}<br>published %{x:.4~g}, ours %{y:.4~g}<extra></extra>" };
   });
   const wide = high / low > 20;
-  const both = (title) => axis(title, wide ? { type: "log", range: [Math.log10(low), Math.log10(high)], dtick: high / low > 300 ? 1 : "D2", exponentformat: "none" } : { range: [low, high] });
+  const steps = high / low > 300 ? [1] : [1, 2, 5], ticks = [];
+  for (let k = Math.floor(Math.log10(low)); k <= Math.log10(high); k++) for (const s of steps) ticks.push(+`${s}e${k}`);
+  const both = (title) => axis(title, wide ? { type: "log", range: [Math.log10(low), Math.log10(high)], tickvals: ticks, ticktext: ticks.map((v) => v.toLocaleString("en", { maximumFractionDigits: 9 })) } : { range: [low, high] });
   target.style.height = narrow() ? "330px" : "480px";
   Plotly.react(target, [line(1 / 1.15, none), { ...line(1.15, none), fill: "tonexty", fillcolor: faint("grey", 0.18) }, line(1, { color: colour("grey"), width: 1.2 }), ...clouds],
     base({ xaxis: both("published"), yaxis: both("ours") }), config);

@@ -17,7 +17,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -type f -not -path '*/
 help: ## List the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: .make/extension ## Divided ACKs over Wi-Fi: published numbers beside ours, and a report
+demo: .make/extension ## Divided ACKs over Wi-Fi and a handover, published numbers beside ours
 	@tools/demo $(LASTHOP)
 
 test: .make/extension .make/optional ## Everything: Rust, Python, lint, types

@@ -135,7 +135,10 @@ impl Simulation {
                 let end = direction.reverse();
                 let endpoint = &mut tcp.ends[end.index()];
                 let before = endpoint.stats().fast_retransmits;
-                endpoint.on_segment(now, &packet.segment());
+                let usual = packet.plain_segment().is_some_and(|segment| endpoint.on_usual(now, &segment));
+                if !usual {
+                    endpoint.on_segment(now, &packet.segment());
+                }
                 if endpoint.stats().fast_retransmits > before && end == flow.direction {
                     self.recorder.event(now, i64::from(index), "fast-retransmit", 1.0);
                 }
@@ -178,9 +181,15 @@ impl Simulation {
                 }
             }
         }
-        while let Some(segment) = endpoint.poll_transmit(now) {
-            let wire_bytes = endpoint.wire_bytes(&segment);
-            let packet = SimPacket::new(index as u32, end, wire_bytes, &segment);
+        loop {
+            // Each kind is packed where it comes from, so that no segment is copied.
+            let packet = if let Some(segment) = endpoint.poll_usual(now) {
+                SimPacket::new(index as u32, end, endpoint.wire_bytes(&segment), &segment)
+            } else if let Some(segment) = endpoint.poll_transmit(now) {
+                SimPacket::new(index as u32, end, endpoint.wire_bytes(&segment), &segment)
+            } else {
+                break;
+            };
             recorder.sent(now, end, &packet);
             network.inject(now, end, packet, recorder);
         }

@@ -81,10 +81,15 @@ impl SimPacket {
         Self::new(flow, direction, payload_bytes + UDP_HEADER_BYTES, &segment)
     }
 
-    /// The segment; a datagram's number is in `seq`.
+    /// The segment, if it has no option but timestamps.
     #[inline]
-    pub fn segment(&self) -> Segment {
-        let segment = Segment {
+    pub(crate) fn plain_segment(&self) -> Option<Segment> {
+        self.options.is_none().then(|| self.without_options())
+    }
+
+    #[inline]
+    fn without_options(&self) -> Segment {
+        Segment {
             seq: self.seq,
             ack: self.ack,
             payload_bytes: self.payload_bytes,
@@ -92,7 +97,13 @@ impl SimPacket {
             flags: self.flags,
             timestamps: (self.marks & TIMESTAMPS != 0).then_some(self.timestamps),
             ..Segment::default()
-        };
+        }
+    }
+
+    /// The segment; a datagram's number is in `seq`.
+    #[inline]
+    pub fn segment(&self) -> Segment {
+        let segment = self.without_options();
         match &self.options {
             None => segment,
             Some(options) => Segment {

@@ -57,7 +57,7 @@ pub struct Endpoint {
     pub(crate) stats: Stats,
     deadline: Time,
     /// Nothing has happened since there was nothing left to send.
-    quiet: bool,
+    pub(crate) quiet: bool,
     /// A SYN or SYN-ACK is to be sent.
     pub(crate) syn_due: bool,
     pub(crate) timestamps: bool,
@@ -123,6 +123,9 @@ impl Endpoint {
 
     /// A segment arrived.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        if self.on_usual(now, segment) {
+            return;
+        }
         match self.state {
             State::Closed => {}
             State::Listen => self.on_listen(now, segment),
@@ -159,18 +162,16 @@ impl Endpoint {
     }
 
     /// The next segment to put on the wire, if any. Call until `None`.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        if self.quiet {
-            return None;
-        }
-        if self.state == State::Established && !self.syn_due {
-            let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
-            if let Some((chunk, more)) = self.sender.express(&mut cx) {
-                let segment = self.data_segment(now, chunk);
-                self.refresh();
-                self.quiet = !more && !self.receiver.wants_ack();
-                return Some(segment);
-            }
+        if self.quiet { None } else { self.poll_any(now) }
+    }
+
+    #[inline(never)]
+    fn poll_any(&mut self, now: Time) -> Option<Segment> {
+        let usual = self.poll_usual(now);
+        if usual.is_some() {
+            return usual;
         }
         let segment = self.next_segment(now);
         self.refresh();
@@ -287,6 +288,7 @@ impl Endpoint {
 
     /// Bytes of the IP packet that carries `segment` as this stack counts them.
     /// ns-2 counts 40 header bytes and 8 for each SACK block.
+    #[inline]
     pub fn wire_bytes(&self, segment: &Segment) -> u32 {
         match self.config.header_bytes {
             None => segment.ipv4_bytes(),
@@ -304,7 +306,8 @@ impl Endpoint {
     }
 
     /// Keeps the cached deadline and counters in step with both halves.
-    fn refresh(&mut self) {
+    #[inline]
+    pub(crate) fn refresh(&mut self) {
         self.quiet = false;
         self.deadline = self.sender.deadline.min(self.receiver.deadline());
     }

@@ -20,6 +20,7 @@ mod sender_name;
 mod seq;
 mod state;
 mod stats;
+mod usual;
 
 pub use config::{
     AckCounting, AckCountingKind, AutoTuning, Config, DelayedAck, DelayedAckKind, IdleRestart,

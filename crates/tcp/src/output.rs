@@ -7,11 +7,24 @@ use crate::segment::{Flags, Segment, Timestamps};
 use crate::sender::Chunk;
 
 impl Endpoint {
+    #[inline]
     fn timestamps(&self, now: Time) -> Option<Timestamps> {
         self.timestamps.then(|| Timestamps {
             value: crate::clock::timestamp(now),
             echo: self.receiver.ts_recent(),
         })
+    }
+
+    /// The fields every segment of a connection carries, for a segment at 0.
+    #[inline]
+    pub(crate) fn acknowledgement(&mut self, now: Time) -> Segment {
+        Segment {
+            ack: self.receiver.ack_number(),
+            window: self.receiver.announce(false),
+            flags: Flags::ACK,
+            timestamps: self.timestamps(now),
+            ..Segment::default()
+        }
     }
 
     pub(crate) fn data_segment(&mut self, now: Time, chunk: Chunk) -> Segment {
@@ -26,12 +39,9 @@ impl Endpoint {
         }
         let segment = Segment {
             seq: self.sender.seq(chunk.start),
-            ack: self.receiver.ack_number(),
             payload_bytes: chunk.payload,
-            window: self.receiver.announce(false),
             flags,
-            timestamps: self.timestamps(now),
-            ..Segment::default()
+            ..self.acknowledgement(now)
         };
         // SACK blocks do not fit beside a full payload; they follow on an ACK of their own.
         if !self.receiver.has_sack_blocks() {
@@ -54,18 +64,10 @@ impl Endpoint {
     }
 
     fn bare(&mut self, now: Time, at: u64) -> Segment {
-        let timestamps = self.timestamps(now);
-        let most = match (self.config.header_bytes, timestamps) {
+        let mut segment = Segment { seq: self.sender.seq(at), ..self.acknowledgement(now) };
+        let most = match (self.config.header_bytes, segment.timestamps) {
             (None, None) => 4,
             _ => 3,
-        };
-        let mut segment = Segment {
-            seq: self.sender.seq(at),
-            ack: self.receiver.ack_number(),
-            window: self.receiver.announce(false),
-            flags: Flags::ACK,
-            timestamps,
-            ..Segment::default()
         };
         if self.sack && self.receiver.has_sack_blocks() {
             segment.sack = self.receiver.sack_blocks(most);

@@ -101,6 +101,52 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn on_undo(&mut self, _window: &mut Window) {}
 }
 
+/// A connection's congestion control. Reno's work on an ACK is one addition and
+/// is done in place; the others are reached by a pointer.
+#[derive(Debug)]
+pub(crate) enum Controller {
+    Reno(Reno),
+    Other(Box<dyn CongestionControl>),
+}
+
+impl Controller {
+    pub(crate) fn new(config: &CongestionConfig) -> Self {
+        match config {
+            CongestionConfig::Reno(reno) => Self::Reno(*reno),
+            other => Self::Other(other.build()),
+        }
+    }
+
+    /// [`CongestionControl::on_ack`].
+    #[inline]
+    pub(crate) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        match self {
+            Self::Reno(reno) => reno.on_ack(window, ack),
+            Self::Other(other) => other.on_ack(window, &{ *ack }),
+        }
+    }
+}
+
+impl std::ops::Deref for Controller {
+    type Target = dyn CongestionControl;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Reno(reno) => reno,
+            Self::Other(other) => other.as_ref(),
+        }
+    }
+}
+
+impl std::ops::DerefMut for Controller {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            Self::Reno(reno) => reno,
+            Self::Other(other) => other.as_mut(),
+        }
+    }
+}
+
 macro_rules! congestion_controls {
     ($($(#[$meta:meta])* $variant:ident = $name:literal, $constructor:ident, $summary:literal;)+) => {
         /// A congestion control by choice and parameters; its own factory.

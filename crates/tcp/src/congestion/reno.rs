@@ -18,6 +18,7 @@ impl CongestionControl for Reno {
         CongestionConfig::Reno(*self)
     }
 
+    #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if ack.may_grow {
             grow(window, ack.credit_bytes);
@@ -30,6 +31,7 @@ impl CongestionControl for Reno {
 }
 
 /// Slow start up to the threshold, avoidance with what is left of the credit.
+#[inline]
 pub(super) fn grow(window: &mut Window, credit: u64) {
     let left = if window.in_slow_start() { window.slow_start(credit) } else { credit };
     window.avoid(left);

@@ -120,6 +120,7 @@ impl Window {
 
     /// Congestion avoidance: `credit * smss / cwnd` bytes (RFC 5681 equation 3),
     /// one segment for each window acknowledged.
+    #[inline]
     pub fn avoid(&mut self, credit: u64) {
         if credit == 0 {
             return;

@@ -168,10 +168,14 @@ impl Receiver {
         segment.seq == self.ack_number()
     }
 
+    const fn is_before_recent(&self, timestamps: Timestamps) -> bool {
+        timestamps.value.wrapping_sub(self.ts_recent).cast_signed() < 0
+    }
+
     /// PAWS (RFC 7323 section 5): whether the timestamp is older than the last accepted.
     pub(crate) fn is_old_by_timestamp(&self, now: Time, timestamps: Timestamps) -> bool {
         const STALE: Span = Span::from_secs(24 * 24 * 3600);
-        timestamps.value.wrapping_sub(self.ts_recent).cast_signed() < 0
+        self.is_before_recent(timestamps)
             && now.since(self.ts_recent_at) < STALE
     }
 
@@ -186,23 +190,43 @@ impl Receiver {
         }
     }
 
-    /// Takes the segment's payload and FIN.
-    pub(crate) fn on_text(&mut self, config: &Config, now: Time, segment: &Segment) -> Arrival {
-        if segment.seq == self.ack_number()
-            && self.out_of_order.is_empty()
-            && !segment.flags.has(crate::Flags::FIN)
+    /// Whether the segment is the next in order, fits, and fills no hole. Any
+    /// timestamp is a recent one.
+    #[inline]
+    pub(crate) fn is_usual(&self, segment: &Segment) -> bool {
+        let in_step = self.is_next(segment)
+            && segment.timestamps.is_none_or(|timestamps| !self.is_before_recent(timestamps));
+        in_step && (segment.payload_bytes == 0 || self.takes_in_order(segment))
+    }
+
+    /// Whether the text of the next segment in order can simply be appended.
+    #[inline]
+    fn takes_in_order(&self, segment: &Segment) -> bool {
+        self.out_of_order.is_empty()
             && self.fin_at.is_none()
             && self.next + u64::from(segment.payload_bytes) <= self.window.edge()
+    }
+
+    /// Takes the payload of a segment that [`Self::is_usual`].
+    #[inline]
+    pub(crate) fn on_usual_text(&mut self, config: &Config, now: Time, segment: &Segment) {
+        let len = u64::from(segment.payload_bytes);
+        self.next += len;
+        if config.auto_read {
+            self.read = self.next;
+        }
+        if !self.window.is_settled(segment.payload_bytes)
+            && self.window.on_data(config, now, &{ *segment }, self.next, self.read)
         {
-            let len = u64::from(segment.payload_bytes);
-            self.next += len;
-            if config.auto_read {
-                self.read = self.next;
-            }
-            if self.window.on_data(config, now, segment, self.next, self.read) {
-                self.acks.quick_once(config);
-            }
-            self.acks.on_in_order(config, now, len, self.next, self.window.expected_segment());
+            self.acks.quick_once(config);
+        }
+        self.acks.on_in_order(config, now, len, self.next, self.window.expected_segment());
+    }
+
+    /// Takes the segment's payload and FIN.
+    pub(crate) fn on_text(&mut self, config: &Config, now: Time, segment: &Segment) -> Arrival {
+        if self.is_next(segment) && !segment.flags.has(crate::Flags::FIN) && self.takes_in_order(segment) {
+            self.on_usual_text(config, now, segment);
             return Arrival::default();
         }
         self.on_text_slow(config, now, segment)

@@ -133,6 +133,12 @@ impl ReceiveWindow {
         field as u16
     }
 
+    /// Whether a segment of that size changes nothing here.
+    #[inline]
+    pub(super) const fn is_settled(&self, payload_bytes: u32) -> bool {
+        self.tuning.is_none() && payload_bytes <= self.full_segment
+    }
+
     /// Data arrived: grows the announced share and measures the round trip.
     ///
     /// Returns whether the share grew. Linux then acknowledges at once, so that

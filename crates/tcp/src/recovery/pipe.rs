@@ -104,19 +104,28 @@ impl Sender {
             return;
         }
         if advanced {
-            let flight_before = self.max - self.una;
-            let (acked, rtt) = self.advance(cx, ack);
-            self.grow(cx, acked, acked, rtt, true, flight_before);
-            if let Some(pipe) = self.pipe()
-                && (pipe.after_timeout || !pipe.sacked.is_empty() || pipe.resent_below > 0)
-            {
-                pipe.after_timeout = false;
-                pipe.clear();
-            }
-        } else if ack == self.una && self.max > self.una && !self.pipe().is_some_and(|pipe| pipe.after_timeout) {
+            self.pipe_new_ack(cx, ack);
+            return;
+        }
+        if ack == self.una && self.max > self.una && !self.pipe().is_some_and(|pipe| pipe.after_timeout) {
             self.pipe_duplicate(cx, segment);
         }
         self.burst = if self.dup_acks == 0 { u32::MAX } else { 0 };
+    }
+
+    /// An ACK of new data outside recovery.
+    #[inline]
+    pub(crate) fn pipe_new_ack(&mut self, cx: &mut Context<'_>, ack: u64) {
+        let flight_before = self.max - self.una;
+        let (acked, rtt) = self.advance(cx, ack);
+        self.grow(cx, acked, acked, rtt, true, flight_before);
+        if let Some(pipe) = self.pipe()
+            && (pipe.after_timeout || !pipe.sacked.is_empty() || pipe.resent_below > 0)
+        {
+            pipe.after_timeout = false;
+            pipe.clear();
+        }
+        self.burst = u32::MAX;
     }
 
     /// A duplicate ACK outside recovery counts if it SACKs something new.

@@ -35,8 +35,34 @@ impl Sender {
         self.update_persist(cx);
     }
 
+    /// The offset acknowledged by a segment that brings new data or acknowledges
+    /// some, and repeats the window; `None` when there is more to it.
+    #[inline]
+    pub(crate) fn usual_ack(&self, segment: &Segment) -> Option<u64> {
+        let ack = self.offset_of(segment.ack)?;
+        let advances = ack > self.una && ack <= self.max && ack <= self.end;
+        let repeats = ack == self.una && segment.payload_bytes > 0;
+        ((advances || repeats) && self.window_field == Some(segment.window)).then_some(ack)
+    }
+
+    /// [`Self::on_ack`] for an ACK of new data that [`Self::usual_ack`] let pass.
+    #[inline]
+    pub(crate) fn on_usual_ack(&mut self, cx: &mut Context<'_>, ack: u64, segment: &Segment) {
+        self.window_seq = segment.seq;
+        self.edge = ack + self.peer_window;
+        self.retries = 0;
+        match &self.repair {
+            Repair::Pipe(pipe) if pipe.is_quiet() => self.pipe_new_ack(cx, ack),
+            Repair::Pipe(_) => self.pipe_ack(cx, ack, true, &{ *segment }),
+            Repair::Classic(_) => self.classic_ack(cx, ack, true, false),
+            Repair::Board(_) => self.board_ack(cx, ack, true, false, &{ *segment }),
+        }
+        self.update_persist(cx);
+    }
+
     /// Moves `una`, takes the round-trip time, restarts the timer. Returns the
     /// bytes acknowledged and the measurement.
+    #[inline]
     pub(crate) fn advance(&mut self, cx: &mut Context<'_>, ack: u64) -> (u64, Option<Span>) {
         let acked = ack - self.una;
         self.una = ack;
@@ -76,6 +102,7 @@ impl Sender {
     }
 
     /// What an ACK of `acked` bytes is worth to cwnd, in bytes.
+    #[inline]
     pub(crate) fn credit(&mut self, cx: &Context<'_>, acked: u64) -> u64 {
         let smss = u64::from(self.smss);
         match cx.config.ack_counting {
@@ -110,6 +137,7 @@ impl Sender {
     }
 
     /// Tells the congestion control of an ACK of new data.
+    #[inline]
     pub(crate) fn grow(
         &mut self, cx: &mut Context<'_>, acked: u64, delivered: u64, rtt: Option<Span>, may_grow: bool,
         in_flight_before: u64,

@@ -9,7 +9,7 @@ mod timer;
 use lasthop_units::Time;
 
 use crate::config::{Config, InitialSsthresh, Recovery, Reduction};
-use crate::congestion::{CongestionControl, Loss, Window};
+use crate::congestion::{Controller, Loss, Window};
 use crate::recovery::{Board, Classic, Pipe, Repair};
 use crate::rto::Rto;
 use crate::segment::Segment;
@@ -50,7 +50,7 @@ pub(crate) struct Sender {
     pub(crate) fin_queued: bool,
     pub(crate) smss: u32,
     pub(crate) window: Window,
-    pub(crate) cc: Box<dyn CongestionControl>,
+    pub(crate) cc: Controller,
     pub(crate) repair: Repair,
     pub(crate) rto: Rto,
     pub(crate) timer: Timer,
@@ -102,7 +102,7 @@ impl Sender {
             fin_queued: false,
             smss: config.smss.max(1),
             window,
-            cc: config.congestion.build(),
+            cc: Controller::new(&config.congestion),
             repair: Repair::Classic(Classic::new(config.recovery)),
             rto: Rto::new(&config.rto),
             timer: Timer::Off,

@@ -8,7 +8,13 @@ use super::{Chunk, Context, Sender, Timer};
 impl Sender {
     /// Whether something out of the ordinary is to be sent.
     pub(crate) const fn has_errand(&self) -> bool {
-        self.resend_now.is_some() || self.extra_now || self.probe_now
+        self.resend_now.is_some() | self.extra_now | self.probe_now
+    }
+
+    /// Whether surely nothing is to be sent but ACKs.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.nxt >= self.limit() && !self.has_errand() && self.repair.is_quiet()
     }
 
     /// Whether there is anything that may have to be sent.
@@ -17,13 +23,14 @@ impl Sender {
     }
 
     /// The common case of [`Self::next_chunk`]: a full segment of new data, other
-    /// data outstanding, nothing to repair. Also tells whether more may follow.
+    /// data outstanding, nothing to repair. Tells where it starts and whether
+    /// more may follow.
     #[inline]
-    pub(crate) fn express(&mut self, cx: &mut Context<'_>) -> Option<(Chunk, bool)> {
+    pub(crate) fn express(&mut self, cx: &mut Context<'_>) -> Option<(u64, bool)> {
         let smss = u64::from(self.smss);
         let start = self.nxt;
         let stop = start + smss;
-        if self.has_errand() || self.burst != u32::MAX || start != self.max || self.una == start {
+        if self.una == start || start != self.max || self.burst != u32::MAX || self.has_errand() {
             return None;
         }
         let bound = match &self.repair {
@@ -53,7 +60,7 @@ impl Sender {
             self.after_send(cx, false);
         }
         let cwnd_is_full = stop + smss > bound && stop + smss <= self.end;
-        Some((Chunk { start, payload: self.smss, fin: false }, !cwnd_is_full))
+        Some((start, !cwnd_is_full))
     }
 
     /// The next segment of the stream that may be sent now.

@@ -25,6 +25,7 @@ test: .make/extension .make/optional ## Everything: Rust, Python, lint, types
 
 bench: .make/extension ## Packets per second, beside ns-2 when it is installed
 	@$(VENV)/bin/python bench/run.py
+	@$(VENV)/bin/python bench/real_stack.py
 
 fuzz: .make/system .make/rust ## Each fuzz target for a minute (FUZZ_SECONDS=n for another time)
 	@tools/fuzz "$(or $(FUZZ_SECONDS),60)"

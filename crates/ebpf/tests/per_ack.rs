@@ -167,9 +167,18 @@ fn registrations_have_names_of_their_own_and_go_with_their_handle() {
             .all(|name| name.len() < 16 && available().contains(name))
     );
     drop(one);
-    assert!(!available().contains(&names[0]) && available().contains(&names[1]));
+    assert!(goes(&names[0]) && available().contains(&names[1]));
     drop(two);
-    assert!(!available().contains(&names[1]));
+    assert!(goes(&names[1]));
+}
+
+/// Whether a name goes from the list soon: the kernel removes a congestion
+/// control after a grace period of its own.
+fn goes(name: &String) -> bool {
+    (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        !available().contains(name)
+    })
 }
 
 /// Not a test of its own: the process that the next one kills.

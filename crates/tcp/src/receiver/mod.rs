@@ -33,6 +33,8 @@ pub(crate) struct Receiver {
     history: SackHistory,
     acks: AckPolicy,
     window: ReceiveWindow,
+    /// The window field announced last, as long as nothing has changed since.
+    announced: Option<u16>,
     ts_recent: u32,
     ts_recent_at: Time,
     pub(crate) duplicate_bytes: u64,
@@ -59,6 +61,7 @@ impl Receiver {
             history: SackHistory::default(),
             acks: AckPolicy::new(config),
             window: ReceiveWindow::new(config),
+            announced: None,
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
             duplicate_bytes: 0,
@@ -70,6 +73,7 @@ impl Receiver {
     /// The peer's SYN arrived.
     pub(crate) fn open(&mut self, now: Time, syn: &Segment, smss: u32) {
         self.irs = syn.seq;
+        self.announced = None;
         self.next = 1;
         self.window.open(self.next, smss);
         if let Some(timestamps) = syn.timestamps {
@@ -86,6 +90,7 @@ impl Receiver {
     /// Scaling was not agreed on.
     pub(crate) fn without_scale(&mut self) {
         self.window.scale = 0;
+        self.announced = None;
         self.unscaled = true;
     }
 
@@ -211,6 +216,7 @@ impl Receiver {
     #[inline]
     pub(crate) fn on_usual_text(&mut self, config: &Config, now: Time, segment: &Segment) {
         let len = u64::from(segment.payload_bytes);
+        self.announced = None;
         self.next += len;
         if config.auto_read {
             self.read = self.next;
@@ -238,6 +244,7 @@ impl Receiver {
             self.acks.now();
             return Arrival::default();
         };
+        self.announced = None;
         let len = u64::from(segment.payload_bytes);
         let has_fin = segment.flags.has(crate::Flags::FIN);
         let end = (start + len).min(self.window.edge());
@@ -300,6 +307,7 @@ impl Receiver {
 
     /// The application reads `bytes`.
     pub(crate) fn consume(&mut self, now: Time, bytes: u64) {
+        self.announced = None;
         self.read += bytes.min(self.readable_bytes());
         self.window.on_read(now, self.next, self.read);
         if self.window.is_worth_telling(self.next, self.read) {
@@ -308,8 +316,18 @@ impl Receiver {
     }
 
     /// The window field of the next segment; moves the announced edge.
+    #[inline]
     pub(crate) fn announce(&mut self, is_syn: bool) -> u16 {
-        self.window.announce(self.next, self.read, is_syn)
+        if is_syn {
+            self.announced = None;
+            return self.window.announce(self.next, self.read, true);
+        }
+        if let Some(field) = self.announced {
+            return field;
+        }
+        let field = self.window.announce(self.next, self.read, false);
+        self.announced = Some(field);
+        field
     }
 
     /// The SACK blocks of the next segment.

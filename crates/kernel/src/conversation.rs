@@ -47,7 +47,7 @@ impl Conversation {
                     lasts: None,
                 })
             }
-            WorkloadKind::Udp { .. } => None,
+            WorkloadKind::Udp { .. } | WorkloadKind::Command { .. } => None,
         }
     }
 

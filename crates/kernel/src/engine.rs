@@ -11,6 +11,7 @@ use lasthop_scenario::spec::{Sampling, Variant, World};
 use lasthop_units::{Direction, Span, Time};
 
 use crate::conversation::Conversation;
+use crate::command::Commands;
 use crate::fetch::Fetches;
 use crate::routed::FIRST_PORT;
 use crate::sampler::{Sampled, Sampler, SenderKey};
@@ -67,15 +68,21 @@ fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, 
     } else {
         (Work::prepare(plans)?, Fetches::none())
     };
+    let plans = numbered().map(|(index, flow)| plan(world, &session, index, flow, options));
+    let mut commands = Commands::prepare(world, plans, options.outputs.as_deref())?;
     let keys = numbered().map(|(index, flow)| key(world, &session, index, flow)).collect();
     let sampler = Sampler::load(world.record.samples, keys, work.flows.clone(), options.trace)?;
     let clock = session.begin()?;
     sampler.begin(clock);
     work.begin(clock)?;
-    let run_end = wait(&work, clock, world.duration, || fetches.look(&session, clock, &work.flows));
+    let run_end = wait(&work, clock, world.duration, || {
+        fetches.look(&session, clock, &work.flows);
+        commands.look(&session, clock, &work.flows);
+    });
     let infos: Vec<_> = work.flows.iter().map(|flow| flow.info().unwrap_or_default()).collect();
     work.stop();
     fetches.stop();
+    let exits = commands.stop();
     let sampled = sampler.stop()?;
     let coalesced = session.backlog_coalesced();
     let divided = divided_in_kernel(&session, &flows);
@@ -88,6 +95,7 @@ fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, 
     });
     let rows = rows.collect();
     let mut record = assemble(world, rows, run_end, sampled, ended, coalesced);
+    record.events.extend(exits);
     let failed = work.flows.iter().zip(0..).filter(|(flow, _)| flow.error().is_some());
     record.events.extend(failed.map(|(_, flow)| EventRow { t: run_end, flow, kind: "failed", value: 1.0 }));
     Ok((record, valid))
@@ -118,6 +126,11 @@ fn flows(world: &World) -> Vec<FlowSpec> {
         }
     }
     flows
+}
+
+/// The workload a flow belongs to.
+pub(crate) fn workload_of(world: &World, flow: usize) -> usize {
+    flows(world).get(flow).map_or(0, |flow| flow.workload)
 }
 
 /// The hosts of a flow: its sender's, then its receiver's.

@@ -8,6 +8,7 @@
 
 mod checksum;
 pub mod clock;
+mod command;
 mod conversation;
 mod delay_line;
 mod doctor;

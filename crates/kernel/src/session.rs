@@ -43,6 +43,9 @@ pub struct Options {
     /// Downloads are made by `curl` from a file server, not by the engine's
     /// own programs.
     pub curl: bool,
+    /// Where what command workloads print is kept, as `<workload>-<flow>.out`
+    /// and `.err`; `None` keeps none of it.
+    pub outputs: Option<std::path::PathBuf>,
     /// A run whose p99 lateness exceeds this is invalid.
     pub lateness_bound: Span,
     /// Invalid runs are repeated until this many were tried.
@@ -58,6 +61,7 @@ impl Default for Options {
             offload: true,
             ipv6: false,
             curl: false,
+            outputs: None,
             lateness_bound: Punctuality::BOUND,
             attempts: 3,
         }

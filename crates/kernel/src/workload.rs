@@ -214,6 +214,11 @@ impl Work {
     fn add(&mut self, plan: FlowPlan) -> Result<(), Error> {
         let state = Arc::new(FlowState::default());
         self.flows.push(Arc::clone(&state));
+        if matches!(plan.kind, WorkloadKind::Command { .. }) {
+            // Others start it; it ends by itself.
+            self.bounded.push(true);
+            return Ok(());
+        }
         let Some(conversation) = Conversation::of(&plan.kind) else {
             self.bounded.push(false);
             return self.add_udp(&plan, &state);

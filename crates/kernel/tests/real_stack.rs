@@ -117,3 +117,36 @@ fn what_the_kernel_cannot_play_is_refused_in_one_sentence() {
     let refusal = run_cell(&variant, 1, &options()).unwrap_err().to_string();
     assert!(refusal.contains("tahoe") && !refusal.contains('\n'), "{refusal}");
 }
+
+#[test]
+fn a_command_runs_in_its_host_and_its_exit_and_output_are_kept() {
+    if !may_run() {
+        return;
+    }
+    let command = |run: &str| {
+        let workload = format!("type = \"command\"\nname = \"fetch\"\nrun = '{run}'");
+        let text = support::SCENARIO.replace("type = \"bulk\"\nbytes = \"$bytes\"", &workload);
+        let text = text.replace("bytes = { default = \"300 kB\", help = \"Size of the download.\" }\n", "");
+        let options = lasthop_scenario::LoadOptions::default();
+        lasthop_scenario::load(&text, "command.toml", &options).unwrap_or_else(|errors| panic!("{errors:?}"))
+    };
+    let outputs = std::env::temp_dir().join(format!("lasthop-outputs-{}", std::process::id()));
+    std::fs::create_dir_all(&outputs).unwrap();
+    let options = Options { outputs: Some(outputs.clone()), ..options() };
+    let plan = command("curl -sS -o /dev/null -w \"%{size_download}\" http://server/bytes/200000; echo done >&2");
+    let record = run_cell(&plan.variants[0], 1, &options).unwrap();
+    let exits = |record: &CellRecord| {
+        record.events.iter().filter(|event| event.kind == "exit").map(|event| event.value).collect::<Vec<_>>()
+    };
+    assert_eq!(exits(&record), [0.0]);
+    assert!(record.flows[0].end.is_some());
+    assert_eq!(std::fs::read_to_string(outputs.join("fetch-0.out")).unwrap(), "200000");
+    assert_eq!(std::fs::read_to_string(outputs.join("fetch-0.err")).unwrap(), "done\n");
+    let record = run_cell(&command("exit 3").variants[0], 1, &options).unwrap();
+    assert_eq!(exits(&record), [3.0]);
+    assert!(record.events.iter().any(|event| event.kind == "failed"));
+    std::fs::remove_dir_all(&outputs).unwrap();
+    // The simulator has no programs.
+    let refusal = lasthop_sim::run_cell(&plan.variants[0], 1).unwrap_err().to_string();
+    assert!(refusal.contains("kernel engine"), "{refusal}");
+}

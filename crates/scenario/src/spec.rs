@@ -181,6 +181,24 @@ pub enum WorkloadKind {
         /// Payload bytes of each datagram.
         payload_bytes: u32,
     },
+    /// A program of the user's in one host of each flow; on the real stack only.
+    Command {
+        /// What its shell runs.
+        run: String,
+        /// Which end it runs at: the data's sender or its receiver.
+        at: End,
+        /// Whether a file server listens at port 80 of the other end.
+        serve: bool,
+    },
+}
+
+/// An end of a workload's flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Where the bulk of the data comes from.
+    Sender,
+    /// Where it goes.
+    Receiver,
 }
 
 /// A hard layer-2 handover of one or all stations.

@@ -95,7 +95,7 @@ impl Application {
                 think_time: *think_time,
                 ..idle
             }),
-            WorkloadKind::Udp { .. } => None,
+            WorkloadKind::Udp { .. } | WorkloadKind::Command { .. } => None,
         }
     }
 

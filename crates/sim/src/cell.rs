@@ -3,7 +3,7 @@
 use lasthop_network::{AssemblyError, Event, Network};
 use lasthop_path::{DropReason, StationAirtime};
 use lasthop_record::{CellRecord, FlowRow, StationRow};
-use lasthop_scenario::spec::{Place, Variant, World};
+use lasthop_scenario::spec::{Place, Variant, WorkloadKind, World};
 use lasthop_tcp::{Endpoint, State};
 use lasthop_units::{Direction, Time};
 use thiserror::Error;
@@ -20,6 +20,9 @@ pub enum SimError {
     /// The world is too large.
     #[error(transparent)]
     Assembly(#[from] AssemblyError),
+    /// A workload is a real program.
+    #[error("workload \"{0}\" runs a command, which needs a real stack: use the kernel engine")]
+    Command(String),
 }
 
 /// Alarms of each flow: one per endpoint, by its direction, and the program's.
@@ -63,6 +66,10 @@ impl Simulation {
     /// # Errors
     /// When the world is larger than a run can hold.
     pub fn new(world: &World, seed: u64) -> Result<Self, SimError> {
+        let real = world.workloads.iter().find(|work| matches!(work.kind, WorkloadKind::Command { .. }));
+        if let Some(workload) = real {
+            return Err(SimError::Command(workload.name.clone()));
+        }
         let flows = flows(world, seed);
         let routes = flows.iter().map(|flow| flow.route).collect();
         let mut network = Network::new(world, routes, flows.len() * ALARMS_PER_FLOW, seed)?;

@@ -6,13 +6,13 @@ use crate::fields::{Checked, Fields, Value};
 use crate::kind::{Case, Key, Kind, counted, duration, explained, integer, key, time, word};
 use crate::problem::Report;
 use crate::section::{Names, when};
-use crate::spec::{Host, Side, Workload, WorkloadKind};
+use crate::spec::{End, Host, Side, Workload, WorkloadKind};
 
 /// More flows than any run has room for.
 const MOST_FLOWS: u64 = 100_000;
 
 /// The kinds of workload with one line each.
-pub(crate) const WORKLOADS: [(&str, &str); 3] = [
+pub(crate) const WORKLOADS: [(&str, &str); 4] = [
     (
         "bulk",
         "one TCP transfer per flow: so many bytes, or as much as fits",
@@ -22,6 +22,7 @@ pub(crate) const WORKLOADS: [(&str, &str); 3] = [
         "udp",
         "datagrams at a constant rate, or as many as the first element takes",
     ),
+    ("command", "a program such as curl or iperf3, on the real stack only"),
 ];
 
 fn size() -> Kind {
@@ -54,6 +55,35 @@ fn common() -> Vec<Key> {
         key("flows", integer(1, MOST_FLOWS), "Flows of every client.").default("1"),
         key("start", time(), "When the first flow starts.").default("\"0 s\""),
         key("stagger", time(), "How much later each further flow starts.").default("\"0 s\""),
+    ]
+}
+
+fn command() -> Vec<Key> {
+    vec![
+        key(
+            "run",
+            Kind::Text,
+            "What the host's shell runs; hosts are known by their names, as in `curl http://server/bytes/1000000`.",
+        )
+        .required(),
+        key(
+            "at",
+            explained(
+                "end",
+                &[
+                    ("receiver", "in the data's receiver"),
+                    ("sender", "in the data's sender"),
+                ],
+            ),
+            "Where it runs.",
+        )
+        .default("\"receiver\""),
+        key(
+            "serve",
+            Kind::Flag,
+            "Whether a file server listens at port 80 of the other end; /bytes/N gives N bytes.",
+        )
+        .default("true"),
     ]
 }
 
@@ -137,7 +167,7 @@ pub(crate) fn kind() -> Kind {
     ];
     let cases = WORKLOADS
         .into_iter()
-        .zip([bulk, objects, udp])
+        .zip([bulk, objects, udp, command()])
         .map(|((name, help), keys)| Case {
             name,
             help: help.to_owned(),
@@ -311,6 +341,11 @@ fn kind_of(fields: &Fields, smss: u64) -> Option<WorkloadKind> {
             },
             objects: fields.small("objects")?,
             think_time: fields.time("think_time")?,
+        },
+        "command" => WorkloadKind::Command {
+            run: fields.text("run")?.to_owned(),
+            at: if fields.name("at")? == "sender" { End::Sender } else { End::Receiver },
+            serve: fields.flag("serve")?,
         },
         _ => WorkloadKind::Udp {
             rate: fields.rate("rate"),

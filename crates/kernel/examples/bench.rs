@@ -12,8 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lasthop_kernel::{
-    Addresses, Clock, DelayLine, Driver, Error as KernelError, Host, HostSettings, Namespace, RouteSettings, Settings,
-    ensure_privileges,
+    Addresses, Clock, DelayLine, Driver, Error as KernelError, Host, HostSettings, Namespace, RouteSettings,
+    Settings, ensure_privileges,
 };
 use lasthop_path::{LinkConfig, QueueLimit, WiredConfig};
 use lasthop_units::{BitRate, Span};
@@ -125,11 +125,29 @@ fn wire(rate: Option<BitRate>, delay: Span, join: bool) -> Result<(Ends, Driver<
     let (server_at, client_at) = (Addresses::of(0, 0), Addresses::of(1, 0));
     let (server, server_tun) = Host::build(host("server", server_at))?;
     let (client, client_tun) = Host::build(host("client", client_at))?;
-    let link = LinkConfig { rate, delay, queue: QueueLimit::Packets(10_000), ..LinkConfig::default() };
-    let line = DelayLine::new(&WiredConfig { downlink: link.clone(), uplink: link }, 1);
-    let settings = Settings { join, ..Settings::default() };
+    let link = LinkConfig {
+        rate,
+        delay,
+        queue: QueueLimit::Packets(10_000),
+        ..LinkConfig::default()
+    };
+    let line = DelayLine::new(
+        &WiredConfig {
+            downlink: link.clone(),
+            uplink: link,
+        },
+        1,
+    );
+    let settings = Settings {
+        join,
+        ..Settings::default()
+    };
     let driver = Driver::start(line, vec![server_tun, client_tun], Clock::start(), settings)?;
-    let ends = Ends { from: server.namespace, to: client.namespace, address: IpAddr::V4(client_at.v4) };
+    let ends = Ends {
+        from: server.namespace,
+        to: client.namespace,
+        address: IpAddr::V4(client_at.v4),
+    };
     Ok((ends, driver))
 }
 
@@ -138,7 +156,11 @@ fn veth() -> Result<Ends, Box<dyn Error>> {
     let (from, to) = (Arc::new(Namespace::create()?), Arc::new(Namespace::create()?));
     let ip = |words: String| {
         let status = io(Command::new("ip").args(words.split(' ')).status())?;
-        if status.success() { Ok(()) } else { Err(KernelError::Unavailable(format!("ip {words} failed"))) }
+        if status.success() {
+            Ok(())
+        } else {
+            Err(KernelError::Unavailable(format!("ip {words} failed")))
+        }
     };
     let (thread_sender, thread_of) = std::sync::mpsc::channel();
     let (done_sender, done) = std::sync::mpsc::channel::<()>();
@@ -147,7 +169,10 @@ fn veth() -> Result<Ends, Box<dyn Error>> {
     let stay = Arc::clone(&to);
     let holder = thread::spawn(move || {
         stay.run(move || {
-            let (thread_sender, done) = (thread_sender, done.into_inner().unwrap_or_else(PoisonError::into_inner));
+            let (thread_sender, done) = (
+                thread_sender,
+                done.into_inner().unwrap_or_else(PoisonError::into_inner),
+            );
             let _ = thread_sender.send(nix::unistd::gettid());
             let _ = done.recv();
             Ok(())
@@ -166,7 +191,11 @@ fn veth() -> Result<Ends, Box<dyn Error>> {
         ip("addr add 10.78.0.2/24 dev wire1".into())?;
         ip("link set wire1 up".into())
     })?;
-    Ok(Ends { from, to, address: IpAddr::V4(Ipv4Addr::new(10, 78, 0, 2)) })
+    Ok(Ends {
+        from,
+        to,
+        address: IpAddr::V4(Ipv4Addr::new(10, 78, 0, 2)),
+    })
 }
 
 #[allow(clippy::print_stdout)]
@@ -200,9 +229,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     tell("wire_rtt_error_ms", (median - ideal) * 1e3);
     tell("wire_tcp_at_20_mbit_s", tcp_rate(&ends, time)? * 8e-6);
     let (_, punctuality) = driver.stop()?;
-    tell("wire_lateness_p50_ms", punctuality.lateness.p50.as_secs_f64() * 1e3);
-    tell("wire_lateness_p99_ms", punctuality.lateness.p99.as_secs_f64() * 1e3);
-    tell("wire_lateness_max_ms", punctuality.lateness.max.as_secs_f64() * 1e3);
+    tell(
+        "wire_lateness_p50_ms",
+        punctuality.lateness.p50.as_secs_f64() * 1e3,
+    );
+    tell(
+        "wire_lateness_p99_ms",
+        punctuality.lateness.p99.as_secs_f64() * 1e3,
+    );
+    tell(
+        "wire_lateness_max_ms",
+        punctuality.lateness.max.as_secs_f64() * 1e3,
+    );
     tell("stolen_ms", punctuality.stolen.as_secs_f64() * 1e3);
     Ok(())
 }

@@ -23,7 +23,17 @@ fn show(engine: &str, variant: &str, seed: u64, record: &CellRecord) {
             row.divided_acks,
         );
     }
-    println!("       samples {} packets {} events {:?}", record.samples.len(), record.packets.len(), record.events.iter().map(|e| (e.kind, e.t.as_secs_f64())).take(12).collect::<Vec<_>>());
+    println!(
+        "       samples {} packets {} events {:?}",
+        record.samples.len(),
+        record.packets.len(),
+        record
+            .events
+            .iter()
+            .map(|e| (e.kind, e.t.as_secs_f64()))
+            .take(12)
+            .collect::<Vec<_>>()
+    );
     println!("       {:?}", record.totals);
 }
 
@@ -39,7 +49,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             None => return Err(format!("what is {word}?").into()),
         }
     }
-    let plan = load(&std::fs::read_to_string(&file)?, &file, &load_options).map_err(|errors| format!("{errors:?}"))?;
+    let plan = load(&std::fs::read_to_string(&file)?, &file, &load_options)
+        .map_err(|errors| format!("{errors:?}"))?;
     for variant in &plan.variants {
         for &seed in plan.seeds.iter().take(2) {
             show("kernel", &variant.name, seed, &run_cell(variant, seed, &options)?);

@@ -25,7 +25,11 @@ pub(crate) fn fold(mut total: u64) -> u16 {
 /// The sum of the pseudo header of an IPv4 or IPv6 packet whose upper layer
 /// has `length` bytes. `packet` starts with the IP header.
 pub(crate) fn pseudo_header(packet: &[u8], protocol: u8, length: u32) -> u64 {
-    let addresses = if packet[0] >> 4 == 4 { &packet[12..20] } else { &packet[8..40] };
+    let addresses = if packet[0] >> 4 == 4 {
+        &packet[12..20]
+    } else {
+        &packet[8..40]
+    };
     sum(addresses, u64::from(protocol) + u64::from(length))
 }
 
@@ -41,6 +45,9 @@ mod tests {
 
     #[test]
     fn an_odd_last_byte_is_padded_with_zero() {
-        assert_eq!(fold(sum(&[0x12, 0x34, 0x56], 0)), fold(sum(&[0x12, 0x34, 0x56, 0x00], 0)));
+        assert_eq!(
+            fold(sum(&[0x12, 0x34, 0x56], 0)),
+            fold(sum(&[0x12, 0x34, 0x56, 0x00], 0))
+        );
     }
 }

@@ -23,7 +23,9 @@ fn monotonic_ns() -> u64 {
 impl Clock {
     /// A clock that reads zero now.
     pub fn start() -> Self {
-        Self { start_ns: monotonic_ns() }
+        Self {
+            start_ns: monotonic_ns(),
+        }
     }
 
     /// Time since the start.
@@ -70,7 +72,10 @@ pub fn be_punctual() -> Privileges {
             && libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT) == 0;
         (realtime, locked)
     };
-    Privileges { realtime, memory_locked }
+    Privileges {
+        realtime,
+        memory_locked,
+    }
 }
 
 /// Undoes the process-wide part of [`be_punctual`].
@@ -93,7 +98,9 @@ pub(crate) fn in_first_user_namespace() -> bool {
 /// Time the hypervisor took from this machine's processors so far, all of them
 /// together; zero where the kernel does not say.
 pub fn stolen() -> Span {
-    let Ok(stat) = fs::read_to_string("/proc/stat") else { return Span::ZERO };
+    let Ok(stat) = fs::read_to_string("/proc/stat") else {
+        return Span::ZERO;
+    };
     let ticks: u64 = stat
         .lines()
         .next()

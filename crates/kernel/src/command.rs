@@ -56,9 +56,15 @@ impl Commands {
         plans: impl Iterator<Item = FlowPlan>,
         outputs: Option<&Path>,
     ) -> Result<Self, Error> {
-        let mut all = Self { listed: Vec::new(), exits: Vec::new(), servers: Vec::new() };
+        let mut all = Self {
+            listed: Vec::new(),
+            exits: Vec::new(),
+            servers: Vec::new(),
+        };
         for (flow, plan) in plans.enumerate() {
-            let WorkloadKind::Command { run, at, serve } = &plan.kind else { continue };
+            let WorkloadKind::Command { run, at, serve } = &plan.kind else {
+                continue;
+            };
             let [sender, receiver] = plan.seats;
             let (seat, (other, end)) = match at {
                 End::Sender => (sender, (receiver, &plan.receiver)),
@@ -93,7 +99,12 @@ impl Commands {
                 Ok(Some(status)) => {
                     let end = clock.now();
                     let value = f64::from(exit_code(status));
-                    self.exits.push(EventRow { t: end, flow: (command.flow as u32).into(), kind: "exit", value });
+                    self.exits.push(EventRow {
+                        t: end,
+                        flow: (command.flow as u32).into(),
+                        kind: "exit",
+                        value,
+                    });
                     if status.success() {
                         state.observe(command.begun, end, 0);
                     } else {
@@ -126,7 +137,10 @@ impl Drop for Commands {
 
 /// As a shell reports it: 128 and the signal's number for a program that was killed.
 fn exit_code(status: ExitStatus) -> i32 {
-    status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
+    status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal))
+        .unwrap_or(-1)
 }
 
 impl Command {
@@ -137,11 +151,21 @@ impl Command {
         }
         let Some(child) = &mut self.child else {
             let command = ["/bin/sh", "-c", &self.run].map(Into::into).to_vec();
-            let program = Program { command, variables: Vec::new(), terminal: false };
+            let program = Program {
+                command,
+                variables: Vec::new(),
+                terminal: false,
+            };
             self.begun = clock.now();
             let child = self.child.insert(session.spawn_at(self.seat, program)?);
-            let output = child.stdout.take().map(|pipe| keep(pipe, self.output.as_deref(), "out"));
-            let errors = child.stderr.take().map(|pipe| keep(pipe, self.output.as_deref(), "err"));
+            let output = child
+                .stdout
+                .take()
+                .map(|pipe| keep(pipe, self.output.as_deref(), "out"));
+            let errors = child
+                .stderr
+                .take()
+                .map(|pipe| keep(pipe, self.output.as_deref(), "err"));
             for reader in [output, errors].into_iter().flatten() {
                 self.readers.push(reader?);
             }

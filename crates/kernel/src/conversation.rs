@@ -28,7 +28,13 @@ impl Conversation {
     /// The conversation of a workload; `None` for datagrams.
     pub(crate) fn of(kind: &WorkloadKind) -> Option<Self> {
         match kind {
-            WorkloadKind::Bulk { bytes, lasts, sender_opens, request_bytes, close } => Some(Self {
+            WorkloadKind::Bulk {
+                bytes,
+                lasts,
+                sender_opens,
+                request_bytes,
+                close,
+            } => Some(Self {
                 sender_opens: *sender_opens,
                 request_bytes: if *sender_opens { 0 } else { *request_bytes },
                 responses: bytes.map(|bytes| vec![bytes]),
@@ -36,7 +42,12 @@ impl Conversation {
                 close: *close,
                 lasts: *lasts,
             }),
-            WorkloadKind::Objects { request_bytes, response_bytes, objects, think_time } => {
+            WorkloadKind::Objects {
+                request_bytes,
+                response_bytes,
+                objects,
+                think_time,
+            } => {
                 let sizes = response_bytes.iter().copied().cycle().take(*objects as usize);
                 Some(Self {
                     sender_opens: false,
@@ -81,12 +92,20 @@ impl Conversation {
                 left -= chunk as u64;
             }
         }
-        if self.close { socket.shutdown(Shutdown::Write) } else { Ok(()) }
+        if self.close {
+            socket.shutdown(Shutdown::Write)
+        } else {
+            Ok(())
+        }
     }
 
     fn read_request(&self, socket: &TcpStream) -> io::Result<()> {
         let copied = io::copy(&mut socket.take(self.request_bytes), &mut io::sink())?;
-        if copied < self.request_bytes { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
+        if copied < self.request_bytes {
+            Err(io::ErrorKind::UnexpectedEof.into())
+        } else {
+            Ok(())
+        }
     }
 
     /// The receiving program, on a connected socket; reports how many bytes
@@ -142,7 +161,9 @@ impl Pattern {
     const CHUNK: usize = 1 << 16;
 
     fn new() -> Self {
-        let bytes = (0..Self::CHUNK + Self::PERIOD).map(|at| (at % Self::PERIOD) as u8).collect();
+        let bytes = (0..Self::CHUNK + Self::PERIOD)
+            .map(|at| (at % Self::PERIOD) as u8)
+            .collect();
         Self { bytes, offset: 0 }
     }
 
@@ -173,7 +194,9 @@ mod tests {
             });
             let socket = TcpStream::connect(address).unwrap();
             let mut bytes = 0;
-            let end = conversation.receive(&socket, clock, |count| bytes += count).unwrap();
+            let end = conversation
+                .receive(&socket, clock, |count| bytes += count)
+                .unwrap();
             sender.join().unwrap().unwrap();
             (bytes, end)
         })

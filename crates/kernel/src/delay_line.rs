@@ -40,7 +40,13 @@ impl Forwarder for DelayLine {
 
     fn inject(&mut self, now: Time, from: usize, packet: Frame) {
         let wire_bytes = packet.bytes().len() as u32;
-        match self.links[from].transit(now, PacketInfo { wire_bytes, is_data: true }) {
+        match self.links[from].transit(
+            now,
+            PacketInfo {
+                wire_bytes,
+                is_data: true,
+            },
+        ) {
             Ok(due) => self.on_the_way[from].push_back((due, packet)),
             Err(_) => self.dropped[from] += 1,
         }
@@ -56,7 +62,11 @@ impl Forwarder for DelayLine {
             let queue = &mut self.on_the_way[direction.index()];
             while queue.front().is_some_and(|(due, _)| *due <= now) {
                 if let Some((due, packet)) = queue.pop_front() {
-                    out.push(Delivery { due, host: direction.reverse().index(), packet });
+                    out.push(Delivery {
+                        due,
+                        host: direction.reverse().index(),
+                        packet,
+                    });
                 }
             }
         }

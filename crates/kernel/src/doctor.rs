@@ -30,8 +30,17 @@ pub struct Finding {
 
 impl Finding {
     fn new(name: &str, available: bool, detail: impl Into<String>, remedy: &str) -> Self {
-        let remedy = if available { String::new() } else { remedy.to_owned() };
-        Self { name: name.to_owned(), available, detail: detail.into(), remedy }
+        let remedy = if available {
+            String::new()
+        } else {
+            remedy.to_owned()
+        };
+        Self {
+            name: name.to_owned(),
+            available,
+            detail: detail.into(),
+            remedy,
+        }
     }
 }
 
@@ -41,7 +50,12 @@ pub fn doctor() -> Vec<Finding> {
     findings.push(congestion_controls());
     findings.extend(lasthop_ebpf::probe().into_iter().map(|feature| {
         let remedy = "run as root on Linux 6.6 or later with BTF; everything else works without";
-        Finding::new(&format!("bpf: {}", feature.name), feature.available, feature.reason, remedy)
+        Finding::new(
+            &format!("bpf: {}", feature.name),
+            feature.available,
+            feature.reason,
+            remedy,
+        )
     }));
     findings.push(timing());
     findings.push(stalls());
@@ -51,8 +65,17 @@ pub fn doctor() -> Vec<Finding> {
 fn kernel() -> Finding {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let release = release.trim();
-    let major = release.split('.').next().and_then(|number| number.parse().ok()).unwrap_or(0);
-    Finding::new("kernel", major >= 6, format!("Linux {release}"), "use Linux 6 or later: the engine plays the stack linux-6")
+    let major = release
+        .split('.')
+        .next()
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(0);
+    Finding::new(
+        "kernel",
+        major >= 6,
+        format!("Linux {release}"),
+        "use Linux 6 or later: the engine plays the stack linux-6",
+    )
 }
 
 fn root() -> Finding {
@@ -63,7 +86,12 @@ fn root() -> Finding {
         (false, true) => "no",
         (false, false) => "of a user namespace only",
     };
-    Finding::new("root", root, detail, "not needed where user namespaces work, except for BPF and real-time scheduling")
+    Finding::new(
+        "root",
+        root,
+        detail,
+        "not needed where user namespaces work, except for BPF and real-time scheduling",
+    )
 }
 
 fn namespaces() -> Finding {
@@ -81,7 +109,10 @@ fn namespaces() -> Finding {
 fn user_namespaces() -> Finding {
     let mut command = Command::new("/proc/self/exe");
     // Anything that starts will do; only whether it may start matters.
-    command.args(["--version"]).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    command
+        .args(["--version"])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null());
     become_root_in(&mut command);
     let outcome = command.spawn().and_then(|mut child| child.wait());
     match outcome {
@@ -108,8 +139,15 @@ fn tun() -> Finding {
 
 fn congestion_controls() -> Finding {
     let known = available_controls();
-    let complete = ["reno", "cubic"].iter().all(|name| known.iter().any(|known| known == name));
-    Finding::new("congestion controls", complete, known.join(", "), "load the modules tcp_cubic and others wanted")
+    let complete = ["reno", "cubic"]
+        .iter()
+        .all(|name| known.iter().any(|known| known == name));
+    Finding::new(
+        "congestion controls",
+        complete,
+        known.join(", "),
+        "load the modules tcp_cubic and others wanted",
+    )
 }
 
 /// How late sleeps end, as the path thread sleeps.
@@ -125,7 +163,11 @@ fn timing() -> Finding {
         return Finding::new("timing", false, "could not be measured", "");
     };
     crate::clock::release_memory();
-    let realtime = if privileges.realtime { "real-time" } else { "ordinary" };
+    let realtime = if privileges.realtime {
+        "real-time"
+    } else {
+        "ordinary"
+    };
     Finding::new(
         "timing",
         p99 <= Duration::from_millis(2),

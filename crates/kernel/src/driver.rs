@@ -6,8 +6,8 @@
 //! to the next.
 
 use std::os::fd::AsFd;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -91,7 +91,11 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { spin: Span::from_us(60), join: false, punctual: true }
+        Self {
+            spin: Span::from_us(60),
+            join: false,
+            punctual: true,
+        }
     }
 }
 
@@ -149,7 +153,11 @@ impl<F: Forwarder> Driver<F> {
             .name("lasthop-path".into())
             .spawn(move || Loop::new(path, tuns, clock, settings, inbox, woken).run())
             .attempt(|| "start the path thread".into())?;
-        Ok(Self { commands, wake, thread: Some(thread) })
+        Ok(Self {
+            commands,
+            wake,
+            thread: Some(thread),
+        })
     }
 
     /// Does something to the path at the next opportunity (a handover on command, a look).
@@ -285,7 +293,9 @@ impl<F: Forwarder> Loop<F> {
     fn write(&mut self) {
         let mut deliveries = std::mem::take(&mut self.deliveries);
         for Delivery { due, host, packet } in deliveries.drain(..) {
-            let Some(burst) = self.bursts.get_mut(host) else { continue };
+            let Some(burst) = self.bursts.get_mut(host) else {
+                continue;
+            };
             self.lateness.add(self.clock.now().since(due));
             self.report.packets_out += 1;
             match burst.push(packet.into_bytes()) {
@@ -309,7 +319,10 @@ impl<F: Forwarder> Loop<F> {
     fn flush(&mut self, host: usize) {
         let tun = &self.tuns[host];
         // A full or closed device loses packets as a real interface does.
-        if self.bursts[host].flush(|header, pieces| tun.write(header, pieces)).is_err() {
+        if self.bursts[host]
+            .flush(|header, pieces| tun.write(header, pieces))
+            .is_err()
+        {
             self.report.refused += 1;
         }
     }
@@ -350,7 +363,11 @@ impl<F: Forwarder> Loop<F> {
             };
             let mut fds: Vec<PollFd> = Vec::with_capacity(self.tuns.len() + 1);
             fds.push(PollFd::new(self.wake.as_fd(), PollFlags::POLLIN));
-            fds.extend(self.tuns.iter().map(|tun| PollFd::new(tun.as_fd(), PollFlags::POLLIN)));
+            fds.extend(
+                self.tuns
+                    .iter()
+                    .map(|tun| PollFd::new(tun.as_fd(), PollFlags::POLLIN)),
+            );
             match ppoll(&mut fds, timeout, None) {
                 Ok(_) | Err(Errno::EINTR) => {}
                 Err(error) => return Err(Error::system("wait for packets", error)),

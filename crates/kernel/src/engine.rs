@@ -10,8 +10,8 @@ use lasthop_record::{CellRecord, EventRow, FlowRow, Samples, StationRow};
 use lasthop_scenario::spec::{Sampling, Variant, World};
 use lasthop_units::{Direction, Span, Time};
 
-use crate::conversation::Conversation;
 use crate::command::Commands;
+use crate::conversation::Conversation;
 use crate::fetch::Fetches;
 use crate::routed::FIRST_PORT;
 use crate::sampler::{Sampled, Sampler, SenderKey};
@@ -70,7 +70,9 @@ fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, 
     };
     let plans = numbered().map(|(index, flow)| plan(world, &session, index, flow, options));
     let mut commands = Commands::prepare(world, plans, options.outputs.as_deref())?;
-    let keys = numbered().map(|(index, flow)| key(world, &session, index, flow)).collect();
+    let keys = numbered()
+        .map(|(index, flow)| key(world, &session, index, flow))
+        .collect();
     let sampler = Sampler::load(world.record.samples, keys, work.flows.clone(), options.trace)?;
     let clock = session.begin()?;
     sampler.begin(clock);
@@ -79,7 +81,11 @@ fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, 
         fetches.look(&session, clock, &work.flows);
         commands.look(&session, clock, &work.flows);
     });
-    let infos: Vec<_> = work.flows.iter().map(|flow| flow.info().unwrap_or_default()).collect();
+    let infos: Vec<_> = work
+        .flows
+        .iter()
+        .map(|flow| flow.info().unwrap_or_default())
+        .collect();
     work.stop();
     fetches.stop();
     let exits = commands.stop();
@@ -90,14 +96,28 @@ fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, 
     let valid = ended.punctuality.is_valid(options.lateness_bound);
     let rows = numbered().map(|(index, flow)| {
         let counts = sampled.counts.as_ref().map(|counts| counts[index]);
-        let outcome = Outcome { state: &work.flows[index], info: infos[index], counts, divided: divided[index] };
+        let outcome = Outcome {
+            state: &work.flows[index],
+            info: infos[index],
+            counts,
+            divided: divided[index],
+        };
         flow_row(world, index, flow, run_end, &outcome, &ended)
     });
     let rows = rows.collect();
     let mut record = assemble(world, rows, run_end, sampled, ended, coalesced);
     record.events.extend(exits);
-    let failed = work.flows.iter().zip(0..).filter(|(flow, _)| flow.error().is_some());
-    record.events.extend(failed.map(|(_, flow)| EventRow { t: run_end, flow, kind: "failed", value: 1.0 }));
+    let failed = work
+        .flows
+        .iter()
+        .zip(0..)
+        .filter(|(flow, _)| flow.error().is_some());
+    record.events.extend(failed.map(|(_, flow)| EventRow {
+        t: run_end,
+        flow,
+        kind: "failed",
+        value: 1.0,
+    }));
     Ok((record, valid))
 }
 
@@ -173,7 +193,12 @@ fn wait(work: &Work, clock: Clock, duration: Span, mut look: impl FnMut()) -> Ti
         let now = clock.now();
         if work.is_done() {
             clock.sleep_until(now + LINGER);
-            return work.flows.iter().filter_map(|flow| flow.end()).max().unwrap_or(now);
+            return work
+                .flows
+                .iter()
+                .filter_map(|flow| flow.end())
+                .max()
+                .unwrap_or(now);
         }
         if now >= limit {
             return limit;
@@ -239,7 +264,10 @@ fn flow_row(
     });
     FlowRow {
         bytes: conversation.total_bytes(),
-        acked_bytes: outcome.info.acked_bytes.max(if row.end.is_some() { row.delivered_bytes } else { 0 }),
+        acked_bytes: outcome
+            .info
+            .acked_bytes
+            .max(if row.end.is_some() { row.delivered_bytes } else { 0 }),
         data_packets: seen.data_packets[data],
         retransmissions: seen.retransmissions[data],
         fast_retransmits: decisions.fast_retransmits,
@@ -265,16 +293,28 @@ fn assemble(
     let mut events = recorder.events;
     for row in flows.iter().filter(|row| row.end.is_some()) {
         let t = row.end.unwrap_or(run_end);
-        events.push(EventRow { t, flow: row.flow.into(), kind: "completed", value: 1.0 });
+        events.push(EventRow {
+            t,
+            flow: row.flow.into(),
+            kind: "completed",
+            value: 1.0,
+        });
     }
     events.extend(sampled.events);
     // What follows the end of the run is only the teardown.
     events.retain(|event| event.t <= run_end);
     let lateness = punctuality.lateness;
     let flag = |on: bool| f64::from(u8::from(on));
-    let mut totals = vec![("run_s", run_end.as_secs_f64()), ("engine_events", punctuality.packets_in as f64)];
+    let mut totals = vec![
+        ("run_s", run_end.as_secs_f64()),
+        ("engine_events", punctuality.packets_in as f64),
+    ];
     for (name, reason) in DROP_TOTALS {
-        let count = recorder.drops.iter().find(|(known, _)| *known == reason).map_or(0, |(_, count)| *count);
+        let count = recorder
+            .drops
+            .iter()
+            .find(|(known, _)| *known == reason)
+            .map_or(0, |(_, count)| *count);
         totals.push((name, count as f64));
     }
     totals.extend([
@@ -295,10 +335,20 @@ fn assemble(
     CellRecord {
         elements: world.path.iter().map(|element| element.name.clone()).collect(),
         flows,
-        samples: if traced { sampled.samples.into_iter().collect() } else { Samples::default() },
+        samples: if traced {
+            sampled.samples.into_iter().collect()
+        } else {
+            Samples::default()
+        },
         packets: recorder.packets,
         mac: recorder.mac,
-        stations: path.network.airtime().iter().enumerate().map(station_row).collect(),
+        stations: path
+            .network
+            .airtime()
+            .iter()
+            .enumerate()
+            .map(station_row)
+            .collect(),
         events,
         totals,
     }

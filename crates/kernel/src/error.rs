@@ -29,7 +29,10 @@ pub enum Error {
 impl Error {
     /// A failed system call; `attempt` reads after "cannot".
     pub(crate) fn system(attempt: impl Into<String>, source: impl Into<io::Error>) -> Self {
-        Self::System { attempt: attempt.into(), source: source.into() }
+        Self::System {
+            attempt: attempt.into(),
+            source: source.into(),
+        }
     }
 }
 

@@ -34,7 +34,10 @@ impl Addresses {
         let (group, number) = (group.saturating_add(1), number.saturating_add(1));
         let [a, b, c, ..] = NETWORK_V6.segments();
         let v6 = Ipv6Addr::new(a, b, c, 0, 0, 0, u16::from(group), u16::from(number));
-        Self { v4: Ipv4Addr::new(10, 77, group, number), v6 }
+        Self {
+            v4: Ipv4Addr::new(10, 77, group, number),
+            v6,
+        }
     }
 }
 
@@ -92,15 +95,35 @@ fn set_up(settings: &HostSettings) -> Result<Tun, Error> {
     let tun = Tun::open(settings.offload)?;
     let name = &settings.name;
     let mut netlink = Netlink::open().attempt(|| "open a netlink socket".into())?;
-    netlink.set_up(LOOPBACK, None).attempt(|| format!("bring up the loopback of {name}"))?;
+    netlink
+        .set_up(LOOPBACK, None)
+        .attempt(|| format!("bring up the loopback of {name}"))?;
     netlink
         .set_up(tun.index(), Some((settings.mtu, DEVICE_QUEUE)))
         .attempt(|| format!("bring up the device of {name} with MTU {}", settings.mtu))?;
-    let v4 = Prefix { address: settings.addresses.v4.into(), bits: 32 };
-    let v6 = Prefix { address: settings.addresses.v6.into(), bits: 128 };
+    let v4 = Prefix {
+        address: settings.addresses.v4.into(),
+        bits: 32,
+    };
+    let v6 = Prefix {
+        address: settings.addresses.v6.into(),
+        bits: 128,
+    };
     for (own, network) in [
-        (v4, Prefix { address: NETWORK_V4.into(), bits: 16 }),
-        (v6, Prefix { address: NETWORK_V6.into(), bits: 64 }),
+        (
+            v4,
+            Prefix {
+                address: NETWORK_V4.into(),
+                bits: 16,
+            },
+        ),
+        (
+            v6,
+            Prefix {
+                address: NETWORK_V6.into(),
+                bits: 64,
+            },
+        ),
     ] {
         if own.address.is_ipv6() && (!has_ipv6() || settings.mtu < IPV6_MIN_MTU) {
             continue;

@@ -40,10 +40,17 @@ impl HttpServer {
     /// When there is no such host or the port is taken.
     pub fn start(session: &Session, host: &str, port: u16, root: Option<PathBuf>) -> Result<Self, Error> {
         let root = root
-            .map(|root| root.canonicalize().attempt(|| format!("serve {}", root.display())))
+            .map(|root| {
+                root.canonicalize()
+                    .attempt(|| format!("serve {}", root.display()))
+            })
             .transpose()?;
         // Clients ask for the IPv6 address first where a name has one.
-        Self::start_at(&[session.end_of(host, false)?, session.end_of(host, true)?], port, root.as_deref())
+        Self::start_at(
+            &[session.end_of(host, false)?, session.end_of(host, true)?],
+            port,
+            root.as_deref(),
+        )
     }
 
     /// Serves at every one of `ends`, which are addresses of one host.
@@ -52,7 +59,11 @@ impl HttpServer {
             .first()
             .map(|end| SocketAddr::new(end.address, port))
             .ok_or_else(|| Error::Unavailable("the file server has no address".into()))?;
-        let mut server = Self { address, stop: Arc::new(AtomicBool::new(false)), threads: Vec::new() };
+        let mut server = Self {
+            address,
+            stop: Arc::new(AtomicBool::new(false)),
+            threads: Vec::new(),
+        };
         for end in ends {
             let listener = listen(end, SocketAddr::new(end.address, port))?;
             let (stop, root) = (Arc::clone(&server.stop), root.map(Path::to_owned));
@@ -82,7 +93,9 @@ impl Drop for HttpServer {
 
 fn serve(listener: &Socket, root: Option<&Path>, stop: &AtomicBool) {
     while let Some(accepted) = accept(listener, stop) {
-        let (Ok(socket), root) = (accepted, root.map(Path::to_owned)) else { continue };
+        let (Ok(socket), root) = (accepted, root.map(Path::to_owned)) else {
+            continue;
+        };
         // A connection ends with its peer, its idle time, or the host.
         let _ = thread::Builder::new()
             .name("lasthop-http".into())
@@ -178,7 +191,10 @@ fn head(out: &mut impl Write, status: &str, bytes: u64) -> io::Result<()> {
 /// The regular file a path names, never one outside `root`.
 fn open_below(root: &Path, path: &str) -> Option<(File, u64)> {
     let relative = Path::new(path.trim_start_matches('/'));
-    if relative.components().any(|part| !matches!(part, Component::Normal(_))) {
+    if relative
+        .components()
+        .any(|part| !matches!(part, Component::Normal(_)))
+    {
         return None;
     }
     let full = root.join(relative).canonicalize().ok()?;
@@ -198,7 +214,14 @@ mod tests {
     fn a_request_as_curl_writes_it() {
         let text = b"GET /a/b?c HTTP/1.1\r\nHost: server\r\nConnection: close\r\n\r\n";
         let request = read_request(&mut &text[..]).unwrap().unwrap();
-        assert_eq!(request, Request { method: "GET".into(), path: "/a/b".into(), close: true });
+        assert_eq!(
+            request,
+            Request {
+                method: "GET".into(),
+                path: "/a/b".into(),
+                close: true
+            }
+        );
     }
 
     #[test]

@@ -79,7 +79,10 @@ impl Keeper {
             })
             .attempt(|| "start the keeper thread".into())?;
         match outcome.recv().unwrap_or(Err(Error::Panicked("keeper"))) {
-            Ok(()) => Ok(Self { requests: Some(requests), thread: Some(thread) }),
+            Ok(()) => Ok(Self {
+                requests: Some(requests),
+                thread: Some(thread),
+            }),
             Err(error) => {
                 let _ = thread.join();
                 Err(error)
@@ -97,7 +100,11 @@ impl Keeper {
             .namespace
             .duplicate()
             .attempt(|| "duplicate a namespace descriptor".into())?;
-        let request = Request { program, namespace, answer };
+        let request = Request {
+            program,
+            namespace,
+            answer,
+        };
         self.requests
             .as_ref()
             .and_then(|requests| requests.send(request).ok())
@@ -123,7 +130,10 @@ fn spawn(request: &Request, run: &str, hosts_file: Option<&CString>) -> Result<C
     command.env(RUN_VARIABLE, run);
     command.envs(program.variables.iter().map(|(name, value)| (name, value)));
     if !program.terminal {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
     }
     let namespace = request.namespace.as_raw_fd();
     let hosts_file = hosts_file.cloned();
@@ -157,7 +167,13 @@ fn enter(namespace: RawFd, hosts_file: Option<&CString>) -> io::Result<()> {
                 none.cast(),
             ) == 0
         {
-            libc::mount(c"proc".as_ptr(), c"/proc".as_ptr(), c"proc".as_ptr(), 0, none.cast());
+            libc::mount(
+                c"proc".as_ptr(),
+                c"/proc".as_ptr(),
+                c"proc".as_ptr(),
+                0,
+                none.cast(),
+            );
             if let Some(file) = hosts_file {
                 libc::mount(
                     file.as_ptr(),
@@ -183,15 +199,20 @@ impl Warden {
     /// Forks the warden; the calling thread's further children join its namespace.
     fn start(leftovers: &[CString]) -> Result<Self, Error> {
         unshare(CloneFlags::CLONE_NEWPID).attempt(|| "create a process namespace".into())?;
-        let (watched, lifeline) =
-            pipe2(nix::fcntl::OFlag::O_CLOEXEC).attempt(|| "create a pipe".into())?;
+        let (watched, lifeline) = pipe2(nix::fcntl::OFlag::O_CLOEXEC).attempt(|| "create a pipe".into())?;
         // SAFETY: the child makes system calls only and never returns. The raw
         // call skips the fork handlers of libraries that know nothing of this.
         let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
         match pid {
             0 => guard(watched.as_raw_fd(), leftovers),
-            -1 => Err(Error::system("start the keeper process", io::Error::last_os_error())),
-            pid => Ok(Self { pid: pid as libc::pid_t, _lifeline: lifeline }),
+            -1 => Err(Error::system(
+                "start the keeper process",
+                io::Error::last_os_error(),
+            )),
+            pid => Ok(Self {
+                pid: pid as libc::pid_t,
+                _lifeline: lifeline,
+            }),
         }
     }
 }
@@ -216,9 +237,7 @@ fn guard(watched: RawFd, leftovers: &[CString]) -> ! {
         libc::dup2(watched, 0);
         libc::syscall(libc::SYS_close_range, 1, u32::MAX, 0);
         let mut byte = 0_u8;
-        while libc::read(0, (&raw mut byte).cast(), 1) == -1
-            && *libc::__errno_location() == libc::EINTR
-        {}
+        while libc::read(0, (&raw mut byte).cast(), 1) == -1 && *libc::__errno_location() == libc::EINTR {}
         for path in leftovers {
             libc::unlink(path.as_ptr());
             libc::rmdir(path.as_ptr());

@@ -33,7 +33,11 @@ pub struct LatenessSummary {
 
 impl Default for Lateness {
     fn default() -> Self {
-        Self { counts: vec![0; BUCKETS], total: 0, max: Span::ZERO }
+        Self {
+            counts: vec![0; BUCKETS],
+            total: 0,
+            max: Span::ZERO,
+        }
     }
 }
 
@@ -113,7 +117,10 @@ mod tests {
         assert_eq!(summary.packets, 1000);
         assert_eq!(summary.max, Span::from_us(1000));
         assert!((500..532).contains(&(summary.p50.as_ns() / 1000)), "{summary:?}");
-        assert!((990..=1000).contains(&(summary.p99.as_ns() / 1000)), "{summary:?}");
+        assert!(
+            (990..=1000).contains(&(summary.p99.as_ns() / 1000)),
+            "{summary:?}"
+        );
     }
 
     #[test]

@@ -37,8 +37,8 @@ mod user_namespace;
 mod workload;
 
 pub use clock::Clock;
-pub use doctor::{Finding, doctor};
 pub use delay_line::DelayLine;
+pub use doctor::{Finding, doctor};
 pub use driver::{Delivery, Driver, Forwarder, Punctuality, Settings, Wire};
 pub use engine::run_cell;
 pub use error::Error;

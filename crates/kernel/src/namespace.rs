@@ -30,8 +30,8 @@ impl Namespace {
         // A thread of its own: namespaces belong to threads, and the caller's stays put.
         on_own_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET).attempt(|| "create a network namespace".into())?;
-            let file = File::open("/proc/thread-self/ns/net")
-                .attempt(|| "open the new network namespace".into())?;
+            let file =
+                File::open("/proc/thread-self/ns/net").attempt(|| "open the new network namespace".into())?;
             Ok(Self { file })
         })
     }
@@ -58,8 +58,7 @@ impl Namespace {
     /// # Errors
     /// When the caller lacks `CAP_SYS_ADMIN`.
     pub fn enter(&self) -> Result<(), Error> {
-        setns(&self.file, CloneFlags::CLONE_NEWNET)
-            .attempt(|| "enter a host's network namespace".into())
+        setns(&self.file, CloneFlags::CLONE_NEWNET).attempt(|| "enter a host's network namespace".into())
     }
 }
 
@@ -77,6 +76,9 @@ impl AsRawFd for Namespace {
 
 fn on_own_thread<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     thread::scope(|scope| {
-        scope.spawn(work).join().unwrap_or(Err(Error::Panicked("namespace")))
+        scope
+            .spawn(work)
+            .join()
+            .unwrap_or(Err(Error::Panicked("namespace")))
     })
 }

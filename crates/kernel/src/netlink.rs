@@ -4,16 +4,13 @@ use std::io;
 use std::net::IpAddr;
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage,
-    NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload,
 };
-use netlink_packet_route::address::{
-    AddressAttribute, AddressHeaderFlags, AddressMessage, AddressScope,
-};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage, AddressScope};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
-    RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope,
+    RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
@@ -92,23 +89,24 @@ impl Netlink {
         message.header.index = index;
         message.attributes.push(AddressAttribute::Local(own.address));
         message.attributes.push(AddressAttribute::Address(own.address));
-        self.request(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
+        self.request(
+            RouteNetlinkMessage::NewAddress(message),
+            NLM_F_CREATE | NLM_F_EXCL,
+        )
     }
 
     /// Routes a prefix to a link.
-    pub(crate) fn add_route(
-        &mut self,
-        index: u32,
-        to: Prefix,
-        settings: &RouteSettings,
-    ) -> io::Result<()> {
+    pub(crate) fn add_route(&mut self, index: u32, to: Prefix, settings: &RouteSettings) -> io::Result<()> {
         let mut route = RouteMessage::default();
         route.header.address_family = family(to.address);
         route.header.destination_prefix_length = to.bits;
         route.header.table = RouteHeader::RT_TABLE_MAIN;
         route.header.protocol = RouteProtocol::Static;
-        route.header.scope =
-            if to.address.is_ipv4() { RouteScope::Link } else { RouteScope::Universe };
+        route.header.scope = if to.address.is_ipv4() {
+            RouteScope::Link
+        } else {
+            RouteScope::Universe
+        };
         route.header.kind = RouteType::Unicast;
         let destination = match to.address {
             IpAddr::V4(address) => RouteAddress::Inet(address),
@@ -134,18 +132,26 @@ impl Netlink {
         self.socket.send(&buffer, 0)?;
         loop {
             let (answer, _) = self.socket.recv_from_full()?;
-            let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
-                .map_err(io::Error::other)?;
+            let answer =
+                NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(io::Error::other)?;
             if answer.header.sequence_number != self.sequence {
                 continue;
             }
             if let NetlinkPayload::Error(error) = answer.payload {
-                return if error.code.is_none() { Ok(()) } else { Err(error.to_io()) };
+                return if error.code.is_none() {
+                    Ok(())
+                } else {
+                    Err(error.to_io())
+                };
             }
         }
     }
 }
 
 fn family(address: IpAddr) -> AddressFamily {
-    if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
+    if address.is_ipv4() {
+        AddressFamily::Inet
+    } else {
+        AddressFamily::Inet6
+    }
 }

@@ -50,8 +50,11 @@ impl Layout {
         let payload = tcp + offset;
         // A burst beyond 64 KiB carries length 0; the buffer's length decides then.
         let total = if total <= tcp { packet.len() } else { total };
-        (tcp >= 20 && offset >= 20 && payload <= total && total <= packet.len())
-            .then_some(Self { tcp, payload, total })
+        (tcp >= 20 && offset >= 20 && payload <= total && total <= packet.len()).then_some(Self {
+            tcp,
+            payload,
+            total,
+        })
     }
 }
 
@@ -75,7 +78,9 @@ fn set_ip_length(packet: &mut [u8], tcp: usize, length: usize) {
 /// Cuts what was read from a device (header included) into finished packets.
 /// Anything malformed gives none.
 pub(crate) fn split(read: &[u8], mut emit: impl FnMut(Vec<u8>)) {
-    let Some((header, packet)) = read.split_at_checked(VNET_HEADER_BYTES) else { return };
+    let Some((header, packet)) = read.split_at_checked(VNET_HEADER_BYTES) else {
+        return;
+    };
     let word = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
     match header[1] & !GSO_ECN {
         GSO_NONE => {
@@ -110,7 +115,11 @@ fn finish_checksum(packet: &mut [u8], start: usize, offset: usize) -> bool {
 }
 
 fn cut(burst: &[u8], layout: Layout, mss: usize, mut emit: impl FnMut(Vec<u8>)) {
-    let Layout { tcp, payload: headers, total } = layout;
+    let Layout {
+        tcp,
+        payload: headers,
+        total,
+    } = layout;
     let first_sequence = sequence(burst, layout);
     let first_id = u16::from_be_bytes([burst[4], burst[5]]);
     let flags = burst[tcp + 13];
@@ -175,7 +184,9 @@ impl Burst {
             self.packets.push(packet);
             return Ok(());
         }
-        let (Some(own), Some(other)) = (self.layout, layout) else { return Err(packet) };
+        let (Some(own), Some(other)) = (self.layout, layout) else {
+            return Err(packet);
+        };
         if self.closed || !self.continues(own, &packet, other) {
             return Err(packet);
         }
@@ -191,8 +202,7 @@ impl Burst {
     fn continues(&self, own: Layout, packet: &[u8], other: Layout) -> bool {
         let first = &self.packets[0];
         let payload = other.total - other.payload;
-        let expected =
-            sequence(first, own).wrapping_add((self.bytes - own.payload) as u32);
+        let expected = sequence(first, own).wrapping_add((self.bytes - own.payload) as u32);
         let same = |range: std::ops::Range<usize>| first[range.clone()] == packet[range];
         let same_network = if first[0] >> 4 == 4 {
             same(0..2) && same(6..10) && same(12..own.tcp)
@@ -214,10 +224,7 @@ impl Burst {
     }
 
     /// Hands the burst to `write` as one header and its pieces, and empties it.
-    pub(crate) fn flush<T>(
-        &mut self,
-        write: impl FnOnce(&[u8; VNET_HEADER_BYTES], &[&[u8]]) -> T,
-    ) -> T {
+    pub(crate) fn flush<T>(&mut self, write: impl FnOnce(&[u8; VNET_HEADER_BYTES], &[&[u8]]) -> T) -> T {
         let mut header = [0; VNET_HEADER_BYTES];
         if let (Some(layout), true) = (self.layout, self.packets.len() > 1) {
             let push = self.packets.last().map_or(0, |last| last[layout.tcp + 13] & PSH);
@@ -327,7 +334,9 @@ mod tests {
     fn the_last_packet_alone_carries_fin_and_push() {
         let whole = burst_of(4, &[7; 2500], ACK | PSH | FIN | CWR);
         let mut flags = Vec::new();
-        split(&read_with(GSO_TCP4, 1000, &whole), |packet| flags.push(packet[33]));
+        split(&read_with(GSO_TCP4, 1000, &whole), |packet| {
+            flags.push(packet[33]);
+        });
         assert_eq!(flags, [ACK | CWR, ACK, ACK | PSH | FIN]);
     }
 

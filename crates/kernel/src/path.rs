@@ -22,11 +22,7 @@ pub(crate) struct WorldPath {
 }
 
 impl WorldPath {
-    pub(crate) fn new(
-        network: Network<RoutedFrame>,
-        routes: Routes,
-        recorder: Recorder,
-    ) -> Self {
+    pub(crate) fn new(network: Network<RoutedFrame>, routes: Routes, recorder: Recorder) -> Self {
         Self {
             network,
             routes,
@@ -38,7 +34,8 @@ impl WorldPath {
 
     /// Takes a station's radio down or up on command.
     pub(crate) fn set_radio(&mut self, now: Time, station: u32, up: bool, queued: QueuedFrames) {
-        self.network.set_radio(now, station, up, queued, &mut self.recorder);
+        self.network
+            .set_radio(now, station, up, queued, &mut self.recorder);
     }
 }
 
@@ -61,11 +58,22 @@ impl Forwarder for WorldPath {
 
     fn advance(&mut self, now: Time, out: &mut Vec<Delivery<Frame>>) {
         while let Some(event) = self.network.next(now, &mut self.recorder) {
-            let Event::Delivered { at, direction, packet } = event else { continue };
+            let Event::Delivered {
+                at,
+                direction,
+                packet,
+            } = event
+            else {
+                continue;
+            };
             self.recorder.received(at, direction, &packet);
             self.delivered_bytes[direction.index()] += packet.frame.bytes().len() as u64;
             let host = self.routes.destination(packet.route, direction);
-            out.push(Delivery { due: at, host, packet: packet.frame });
+            out.push(Delivery {
+                due: at,
+                host,
+                packet: packet.frame,
+            });
         }
     }
 }

@@ -80,7 +80,9 @@ impl Recorder {
             Direction::Downlink => Place::Server,
             Direction::Uplink => Place::Client,
         };
-        let Some(row) = self.row(now, place, direction, packet, Verdict::Sent) else { return };
+        let Some(row) = self.row(now, place, direction, packet, Verdict::Sent) else {
+            return;
+        };
         let counts = &mut self.counts[row.flow as usize];
         let index = direction.index();
         if row.length_bytes > 0 {
@@ -98,7 +100,9 @@ impl Recorder {
             Direction::Downlink => Place::Client,
             Direction::Uplink => Place::Server,
         };
-        let Some(row) = self.row(now, place, direction, packet, Verdict::Received) else { return };
+        let Some(row) = self.row(now, place, direction, packet, Verdict::Received) else {
+            return;
+        };
         let counts = &mut self.counts[row.flow as usize];
         let index = direction.index();
         if row.flags == Flags::NONE {
@@ -245,6 +249,11 @@ impl Observer<RoutedFrame> for Recorder {
     }
 
     fn radio(&mut self, at: Time, station: u32, up: bool) {
-        self.event(at, -1, if up { "radio-up" } else { "radio-down" }, f64::from(station));
+        self.event(
+            at,
+            -1,
+            if up { "radio-up" } else { "radio-down" },
+            f64::from(station),
+        );
     }
 }

@@ -93,10 +93,14 @@ impl Routes {
         flows: Vec<Route>,
         station_of: impl Fn(&Standing) -> u32,
     ) -> Self {
-        let mut own = Self { flows: flows.len(), ..Self::default() };
+        let mut own = Self {
+            flows: flows.len(),
+            ..Self::default()
+        };
         for (index, (standing, addresses)) in hosts.iter().enumerate() {
             own.standings.push(*standing);
-            own.by_address.extend(addresses.iter().map(|address| (*address, index)));
+            own.by_address
+                .extend(addresses.iter().map(|address| (*address, index)));
         }
         let find = |group: usize, in_group: u32| {
             let meant = |(standing, _): &(Standing, Vec<IpAddr>)| {
@@ -132,7 +136,9 @@ impl Routes {
 
     /// Host where packets of this route and direction arrive.
     pub(crate) fn destination(&self, route: u32, direction: Direction) -> usize {
-        self.ends.get(route as usize).map_or(0, |ends| ends[direction.reverse().index()])
+        self.ends
+            .get(route as usize)
+            .map_or(0, |ends| ends[direction.reverse().index()])
     }
 
     /// The way of a packet that left host `from`; `None` when no path leads
@@ -149,10 +155,7 @@ impl Routes {
             [key.destination_port, key.source_port]
                 .into_iter()
                 .filter_map(flow)
-                .find(|&flow| {
-                    (flow as usize) < self.flows
-                        && self.ends[flow as usize] == [pair.0, pair.1]
-                })
+                .find(|&flow| (flow as usize) < self.flows && self.ends[flow as usize] == [pair.0, pair.1])
         });
         let route = match by_port {
             Some(route) => route,

@@ -90,9 +90,8 @@ impl RunDir {
         let hidden = base.join(format!(".{name}"));
         fs::create_dir_all(&hidden).attempt(|| format!("create {}", hidden.display()))?;
         let lock = lock_file(&hidden).attempt(|| format!("create {}", hidden.display()))?;
-        lock.try_lock().map_err(|error| {
-            Error::system(format!("lock {}", hidden.display()), io::Error::other(error))
-        })?;
+        lock.try_lock()
+            .map_err(|error| Error::system(format!("lock {}", hidden.display()), io::Error::other(error)))?;
         fs::rename(&hidden, &path).attempt(|| format!("create {}", path.display()))?;
         Ok(Self { name, path, lock })
     }
@@ -137,7 +136,11 @@ impl Drop for RunDir {
 }
 
 fn lock_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).truncate(false).write(true).open(path.join("lock"))
+    OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path.join("lock"))
 }
 
 /// Removes what killed runs left behind; live runs are not touched.
@@ -155,8 +158,10 @@ fn clean_in(base: &Path) -> Result<Cleaned, Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(cleaned),
         Err(error) => return Err(Error::system(format!("read {}", base.display()), error)),
     };
-    let mut names: Vec<String> =
-        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
     names.sort_unstable();
     for name in names {
         let path = base.join(&name);
@@ -184,7 +189,10 @@ fn clean_in(base: &Path) -> Result<Cleaned, Error> {
 /// Whether the directory is one that its run is just making: hidden still, and
 /// the process it is named after is alive.
 fn is_coming_up(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
     name.strip_prefix('.')
         .and_then(|name| name.split('-').next())
         .is_some_and(|pid| fs::exists(format!("/proc/{pid}")).unwrap_or(false))
@@ -199,8 +207,12 @@ fn end_programs(name: &str) -> u32 {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
             continue;
         };
-        let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
-        let marked = environment.split(|&byte| byte == 0).any(|line| line == mark.as_bytes());
+        let Ok(environment) = fs::read(entry.path().join("environ")) else {
+            continue;
+        };
+        let marked = environment
+            .split(|&byte| byte == 0)
+            .any(|line| line == mark.as_bytes());
         if marked && kill(Pid::from_raw(pid), Signal::SIGKILL).is_ok() {
             ended += 1;
         }

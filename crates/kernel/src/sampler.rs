@@ -37,7 +37,11 @@ pub(crate) struct SenderKey {
 
 impl SenderKey {
     fn matches(self, sample: &Sample) -> bool {
-        let port = if self.is_local { sample.local_port } else { sample.remote_port };
+        let port = if self.is_local {
+            sample.local_port
+        } else {
+            sample.remote_port
+        };
         sample.namespace == self.namespace && port == self.port
     }
 }
@@ -88,7 +92,9 @@ impl Sampler {
                 let trace = trace.then(|| Trace::start(&filter(&keys)).ok()).flatten();
                 let _ = ready.send(());
                 let mut gate = Gate::new(sampling, flows.len());
-                let Ok(clock) = begun.recv() else { return Sampled::default() };
+                let Ok(clock) = begun.recv() else {
+                    return Sampled::default();
+                };
                 match trace {
                     Some(trace) => follow(trace, &keys, &mut gate, clock, &stopped),
                     None => poll(&flows, &mut gate, clock, &stopped),
@@ -118,7 +124,11 @@ fn filter(keys: &[SenderKey]) -> Filter {
     let mut namespaces: Vec<u32> = keys.iter().map(|key| key.namespace).collect();
     namespaces.sort_unstable();
     namespaces.dedup();
-    Filter { namespaces, port: None, buffer_bytes: BUFFER_BYTES }
+    Filter {
+        namespaces,
+        port: None,
+        buffer_bytes: BUFFER_BYTES,
+    }
 }
 
 /// Lets samples through at the interval asked for, per flow.
@@ -134,11 +144,16 @@ impl Gate {
             Sampling::EveryAck => Some(Span::ZERO),
             Sampling::Every(interval) => Some(interval),
         };
-        Self { interval, next: vec![Time::ZERO; flows] }
+        Self {
+            interval,
+            next: vec![Time::ZERO; flows],
+        }
     }
 
     fn opens(&mut self, flow: usize, t: Time) -> bool {
-        let Some(interval) = self.interval else { return false };
+        let Some(interval) = self.interval else {
+            return false;
+        };
         let opens = t >= self.next[flow];
         if opens {
             self.next[flow] = t + interval;
@@ -147,14 +162,11 @@ impl Gate {
     }
 }
 
-fn follow(
-    mut trace: Trace,
-    keys: &[SenderKey],
-    gate: &mut Gate,
-    clock: Clock,
-    stop: &AtomicBool,
-) -> Sampled {
-    let mut sampled = Sampled { counts: Some(vec![SenderCounts::default(); keys.len()]), ..Sampled::default() };
+fn follow(mut trace: Trace, keys: &[SenderKey], gate: &mut Gate, clock: Clock, stop: &AtomicBool) -> Sampled {
+    let mut sampled = Sampled {
+        counts: Some(vec![SenderCounts::default(); keys.len()]),
+        ..Sampled::default()
+    };
     let mut inbox = Vec::new();
     loop {
         let last = stop.load(Ordering::Acquire);
@@ -208,7 +220,12 @@ impl Sampled {
             counts.cwnd_cuts += 1;
         }
         if !kind.is_empty() {
-            self.events.push(EventRow { t, flow: i64::from(flow as u32), kind, value: 1.0 });
+            self.events.push(EventRow {
+                t,
+                flow: i64::from(flow as u32),
+                kind,
+                value: 1.0,
+            });
         }
     }
 }

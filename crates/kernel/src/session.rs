@@ -84,7 +84,10 @@ pub fn capability(world: &World) -> Result<(), Refusal> {
             )));
         }
         if host.count > MAX_HOSTS {
-            return Err(Refusal::new(format!("group {:?} has more than {MAX_HOSTS} hosts", host.name)));
+            return Err(Refusal::new(format!(
+                "group {:?} has more than {MAX_HOSTS} hosts",
+                host.name
+            )));
         }
     }
     if world.hosts.len() > 200 {
@@ -130,7 +133,10 @@ pub struct Session {
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session").field("run", &self.run).field("seats", &self.seats).finish_non_exhaustive()
+        f.debug_struct("Session")
+            .field("run", &self.run)
+            .field("seats", &self.seats)
+            .finish_non_exhaustive()
     }
 }
 
@@ -274,7 +280,9 @@ impl Session {
     /// # Errors
     /// When the path has stopped.
     pub fn status(&self) -> Result<Status, Error> {
-        let Some(driver) = &self.driver else { return Err(Error::Panicked("path")) };
+        let Some(driver) = &self.driver else {
+            return Err(Error::Panicked("path"));
+        };
         driver.ask(|path, now| {
             let mut radios_down = std::collections::BTreeSet::new();
             for event in &path.recorder.events {
@@ -314,7 +322,10 @@ impl Session {
 
     /// ACKs the receivers' stacks coalesced while their programs held the socket.
     pub(crate) fn backlog_coalesced(&self) -> u64 {
-        self.seats.iter().filter_map(|seat| tcp_ext(&seat.host, "TCPBacklogCoalesce")).sum()
+        self.seats
+            .iter()
+            .filter_map(|seat| tcp_ext(&seat.host, "TCPBacklogCoalesce"))
+            .sum()
     }
 
     /// Whether a sender here counts every ACK.
@@ -344,8 +355,7 @@ fn split_agents(world: &World, ebpf: bool) -> Result<(World, Vec<AgentAt>), Erro
                 if hosts[group].side == Side::Client && config.count <= lasthop_ebpf::MAX_COUNT
         )
     };
-    let (in_kernel, in_user_space): (Vec<_>, Vec<_>) =
-        world.agents.iter().cloned().partition(has_form);
+    let (in_kernel, in_user_space): (Vec<_>, Vec<_>) = world.agents.iter().cloned().partition(has_form);
     if in_kernel.is_empty() && !in_user_space.is_empty() {
         return Err(Refusal::new(format!(
             "no agent of this scenario has an eBPF form (divacks at a client with a count up to {})",
@@ -360,7 +370,11 @@ fn split_agents(world: &World, ebpf: bool) -> Result<(World, Vec<AgentAt>), Erro
 fn register(world: &World) -> Result<Option<PerAck>, Error> {
     for host in &world.hosts {
         if let Control::PerAck { when_limited } = Stack::of(host)?.control {
-            let growth = if when_limited { Growth::WhenLimited } else { Growth::Always };
+            let growth = if when_limited {
+                Growth::WhenLimited
+            } else {
+                Growth::Always
+            };
             let registered = PerAck::register(growth).map_err(|error| {
                 Error::Unavailable(format!(
                     "host {:?} counts every ACK, which needs a BPF congestion control: {error}",
@@ -400,8 +414,7 @@ fn seat_hosts(
                 route: stack.route,
                 sysctls: stack.sysctls.clone(),
             })?;
-            let inode = netns_inode(host.namespace.as_fd())
-                .attempt(|| "name a network namespace".into())?;
+            let inode = netns_inode(host.namespace.as_fd()).attempt(|| "name a network namespace".into())?;
             seats.push(Seat {
                 host,
                 group,
@@ -424,7 +437,9 @@ fn seat_hosts(
 fn attach(seats: &[Seat], agents: &[AgentAt]) -> Result<Vec<(usize, Divack)>, Error> {
     let mut attached = Vec::new();
     for AgentAt { place, agent } in agents {
-        let (Place::Host(group), AgentConfig::Divacks(config)) = (*place, agent) else { continue };
+        let (Place::Host(group), AgentConfig::Divacks(config)) = (*place, agent) else {
+            continue;
+        };
         let settings = DivackSettings {
             count: config.count,
             max_count: (config.mode == DivacksMode::Controlled).then_some(config.max_count),
@@ -433,9 +448,7 @@ fn attach(seats: &[Seat], agents: &[AgentAt]) -> Result<Vec<(usize, Divack)>, Er
         };
         for (index, seat) in seats.iter().enumerate().filter(|(_, seat)| seat.group == group) {
             let divack = Divack::attach(Some(seat.host.namespace.as_fd()), seat.device, settings)
-                .map_err(|error| {
-                    Error::Unavailable(format!("divacks cannot run in the kernel: {error}"))
-                })?;
+                .map_err(|error| Error::Unavailable(format!("divacks cannot run in the kernel: {error}")))?;
             attached.push((index, divack));
         }
     }
@@ -455,14 +468,20 @@ fn routes(world: &World, seats: &[Seat], flows: Vec<Route>) -> Routes {
             (standing(seat), vec![IpAddr::V4(v4), IpAddr::V6(v6)])
         })
         .collect();
-    Routes::new(&hosts, flows, |client| Route::station_of(world, client.group, client.in_group))
+    Routes::new(&hosts, flows, |client| {
+        Route::station_of(world, client.group, client.in_group)
+    })
 }
 
 /// `/etc/hosts` as the programs of the run see it.
 fn hosts_file(seats: &[Seat]) -> String {
     let mut text = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
     for seat in seats {
-        let HostSettings { name, addresses: Addresses { v4, v6 }, .. } = &seat.host.settings;
+        let HostSettings {
+            name,
+            addresses: Addresses { v4, v6 },
+            ..
+        } = &seat.host.settings;
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{v4} {name}\n{v6} {name}");
     }
@@ -488,6 +507,9 @@ fn tcp_ext(host: &Host, counter: &str) -> Option<u64> {
         })
         .ok()?;
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("TcpExt:"));
-    let position = lines.next()?.split_whitespace().position(|name| name == counter)?;
+    let position = lines
+        .next()?
+        .split_whitespace()
+        .position(|name| name == counter)?;
     lines.next()?.split_whitespace().nth(position)?.parse().ok()
 }

@@ -33,15 +33,26 @@ pub fn shell(
     };
     let mut variables = vec![("LASTHOP_HOST".to_owned(), host.to_owned())];
     for (name, addresses) in session.hosts() {
-        let name = name.to_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+        let name = name
+            .to_uppercase()
+            .replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         variables.push((format!("LASTHOP_{name}"), addresses.v4.to_string()));
     }
     // Ctrl-C is for the command; the path goes on.
     let _ignored = IgnoreInterrupt::new();
-    let mut child = session.spawn(host, Program { command, variables, terminal: true })?;
+    let mut child = session.spawn(
+        host,
+        Program {
+            command,
+            variables,
+            terminal: true,
+        },
+    )?;
     loop {
         if let Some(status) = child.try_wait().attempt(|| "wait for the command".into())? {
-            return Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
+            return Ok(status
+                .code()
+                .unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
         }
         tell(&session.status()?);
         wait_a_little(&mut child);
@@ -65,8 +76,10 @@ struct IgnoreInterrupt {
 
 impl IgnoreInterrupt {
     fn new() -> Self {
-        // SAFETY: no handler of ours is installed.
-        Self { before: unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) } }
+        Self {
+            // SAFETY: no handler of ours is installed.
+            before: unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) },
+        }
     }
 }
 

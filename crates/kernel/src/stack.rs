@@ -20,7 +20,9 @@ pub struct Refusal {
 
 impl Refusal {
     pub(crate) fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
+        Self {
+            reason: reason.into(),
+        }
     }
 }
 
@@ -84,9 +86,7 @@ impl Stack {
             .config;
         refuse_what_is_fixed(name, config, &linux)?;
         Ok(Self {
-            mtu: config.smss
-                + HEADER_BYTES
-                + if config.timestamps { TIMESTAMP_BYTES } else { 0 },
+            mtu: config.smss + HEADER_BYTES + if config.timestamps { TIMESTAMP_BYTES } else { 0 },
             route: RouteSettings {
                 initial_window: Some(config.initial_window_segments),
                 initial_receive_window: None,
@@ -98,9 +98,7 @@ impl Stack {
             sysctls: sysctls(name, config, &linux)?,
             control: control(name, config)?,
             window_clamp: match config.receive_buffer {
-                ReceiveBuffer::Fixed { bytes } => {
-                    Some(bytes.min(u64::from(u32::MAX / 2)) as u32)
-                }
+                ReceiveBuffer::Fixed { bytes } => Some(bytes.min(u64::from(u32::MAX / 2)) as u32),
                 ReceiveBuffer::Auto(_) => None,
             },
             no_delay: !config.nagle,
@@ -165,9 +163,9 @@ fn control(name: &str, config: &Config) -> Result<Control, Refusal> {
         AckCounting::PerSegment => Err(Refusal::new(format!(
             "host {name:?} grows its window also when that does not limit it, and Linux does not"
         ))),
-        AckCounting::PerAck if congestion.name() == "reno" => {
-            Ok(Control::PerAck { when_limited: config.cwnd_limited_growth })
-        }
+        AckCounting::PerAck if congestion.name() == "reno" => Ok(Control::PerAck {
+            when_limited: config.cwnd_limited_growth,
+        }),
         AckCounting::PerAck => Err(Refusal::new(format!(
             "host {name:?} counts ACKs with {}; in the kernel only reno can",
             congestion.name()
@@ -206,7 +204,10 @@ fn sysctls(name: &str, config: &Config, linux: &Config) -> Result<Vec<(String, S
         ("tcp_slow_start_after_idle", flag(slow_start_after_idle)),
         ("tcp_recovery", flag(config.loss_detection == LossDetection::Rack)),
         // 3 sends tail loss probes, 0 none.
-        ("tcp_early_retrans", if config.tail_loss_probe { "3" } else { "0" }.to_owned()),
+        (
+            "tcp_early_retrans",
+            if config.tail_loss_probe { "3" } else { "0" }.to_owned(),
+        ),
         ("tcp_frto", if config.frto { "2" } else { "0" }.to_owned()),
         ("tcp_reordering", config.dup_ack_threshold.to_string()),
         ("tcp_rmem", memory),
@@ -219,9 +220,14 @@ fn sysctls(name: &str, config: &Config, linux: &Config) -> Result<Vec<(String, S
         settings.push(("tcp_syn_retries", config.rto.max_syn_retries.min(127).to_string()));
     }
     if config.rto.min == Span::ZERO {
-        return Err(Refusal::new(format!("host {name:?} has no smallest retransmission timeout")));
+        return Err(Refusal::new(format!(
+            "host {name:?} has no smallest retransmission timeout"
+        )));
     }
-    Ok(settings.into_iter().map(|(key, value)| (format!("ipv4/{key}"), value)).collect())
+    Ok(settings
+        .into_iter()
+        .map(|(key, value)| (format!("ipv4/{key}"), value))
+        .collect())
 }
 
 #[cfg(test)]
@@ -269,7 +275,9 @@ mod tests {
     fn tahoe_and_fixed_delays_are_refused_with_a_reason() {
         let tahoe = Stack::of(&host(|tcp| tcp.recovery = Recovery::Tahoe)).unwrap_err();
         assert!(tahoe.reason.contains("tahoe"), "{tahoe}");
-        let delay = DelayedAck::Fixed { timeout: Span::from_ms(100) };
+        let delay = DelayedAck::Fixed {
+            timeout: Span::from_ms(100),
+        };
         let fixed = Stack::of(&host(|tcp| tcp.delayed_ack = delay)).unwrap_err();
         assert!(fixed.reason.contains("fixed time"), "{fixed}");
     }
@@ -282,7 +290,12 @@ mod tests {
                 personality: personality.name.into(),
                 ..host(|_| {})
             };
-            assert_eq!(Stack::of(&host).is_ok(), personality.name == "linux-6", "{}", personality.name);
+            assert_eq!(
+                Stack::of(&host).is_ok(),
+                personality.name == "linux-6",
+                "{}",
+                personality.name
+            );
         }
     }
 }

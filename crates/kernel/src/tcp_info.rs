@@ -131,8 +131,7 @@ impl TcpInfo {
         let sent_bytes = raw.bytes_sent.saturating_sub(raw.bytes_retrans);
         Self {
             cwnd_bytes: segments(raw.snd_cwnd),
-            ssthresh_bytes: (raw.snd_ssthresh < INFINITE_SSTHRESH)
-                .then(|| segments(raw.snd_ssthresh)),
+            ssthresh_bytes: (raw.snd_ssthresh < INFINITE_SSTHRESH).then(|| segments(raw.snd_ssthresh)),
             rwnd_bytes: raw.snd_wnd.into(),
             srtt: (raw.rtt > 0).then(|| Span::from_us(raw.rtt.into())),
             rto: Span::from_us(raw.rto.into()),

@@ -55,21 +55,22 @@ impl Tun {
         for (slot, byte) in request.ifr_name.iter_mut().zip(DEVICE_NAME.bytes()) {
             *slot = byte.cast_signed();
         }
-        request.ifr_ifru.ifru_flags =
-            (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
+        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
         let fd = file.as_raw_fd();
         let header: libc::c_int = (VNET_HEADER_BYTES as u8).into();
-        let features = if offload { TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 } else { 0 };
+        let features = if offload {
+            TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6
+        } else {
+            0
+        };
         // SAFETY: the descriptor is open and both pointers are valid for the calls.
         unsafe {
             calls::set_interface(fd, &raw const request).attempt(|| "create a TUN device".into())?;
-            calls::set_header_size(fd, &raw const header)
-                .attempt(|| "set the TUN header size".into())?;
-            calls::set_offload(fd, features as libc::c_int)
-                .attempt(|| "set the TUN offloads".into())?;
+            calls::set_header_size(fd, &raw const header).attempt(|| "set the TUN header size".into())?;
+            calls::set_offload(fd, features as libc::c_int).attempt(|| "set the TUN offloads".into())?;
         }
-        let index = nix::net::if_::if_nametoindex(DEVICE_NAME)
-            .attempt(|| "find the new TUN device".into())?;
+        let index =
+            nix::net::if_::if_nametoindex(DEVICE_NAME).attempt(|| "find the new TUN device".into())?;
         Ok(Self { file, index })
     }
 

@@ -57,7 +57,9 @@ pub fn ensure_privileges() -> Result<Option<i32>, Error> {
     unsafe {
         libc::signal(libc::SIGINT, libc::SIG_IGN);
     }
-    let status = child.wait().attempt(|| "wait for the program in the user namespace".into())?;
+    let status = child
+        .wait()
+        .attempt(|| "wait for the program in the user namespace".into())?;
     Ok(Some(status.code().unwrap_or(1)))
 }
 
@@ -97,7 +99,11 @@ fn write_now(path: &CStr, text: &[u8]) -> io::Result<()> {
             return Err(io::Error::last_os_error());
         }
         let written = libc::write(fd, text.as_ptr().cast(), text.len());
-        let result = if written < 0 { Err(io::Error::last_os_error()) } else { Ok(()) };
+        let result = if written < 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(())
+        };
         libc::close(fd);
         result
     }

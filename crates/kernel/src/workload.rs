@@ -51,7 +51,9 @@ impl SocketOptions {
         if let Some(clamp) = self.window_clamp {
             set_window_clamp(socket, clamp).attempt(|| "bound the receive window".into())?;
         }
-        socket.set_tcp_nodelay(self.no_delay).attempt(|| "switch off Nagle's algorithm".into())
+        socket
+            .set_tcp_nodelay(self.no_delay)
+            .attempt(|| "switch off Nagle's algorithm".into())
     }
 }
 
@@ -67,7 +69,11 @@ fn set_window_clamp(socket: &Socket, bytes: u32) -> io::Result<()> {
             size_of::<libc::c_int>() as libc::socklen_t,
         )
     };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 /// A flow to be run.
@@ -133,7 +139,9 @@ impl FlowState {
 
     /// The sender's TCP state now; `None` before the connection.
     pub(crate) fn info(&self) -> Option<TcpInfo> {
-        lock(&self.sender).as_ref().and_then(|socket| TcpInfo::of(socket.as_fd()).ok())
+        lock(&self.sender)
+            .as_ref()
+            .and_then(|socket| TcpInfo::of(socket.as_fd()).ok())
     }
 
     /// A program of its own moved `bytes` between these times.
@@ -234,8 +242,11 @@ impl Work {
         state: &Arc<FlowState>,
     ) -> Result<(), Error> {
         let sender_opens = conversation.sender_opens;
-        let (opener, answerer) =
-            if sender_opens { (plan.sender, plan.receiver) } else { (plan.receiver, plan.sender) };
+        let (opener, answerer) = if sender_opens {
+            (plan.sender, plan.receiver)
+        } else {
+            (plan.receiver, plan.sender)
+        };
         let address = SocketAddr::new(answerer.address, plan.port);
         let listener = listen(&answerer, address)?;
         let socket = opener.namespace.run(|| tcp_socket(&opener, address))?;
@@ -247,14 +258,20 @@ impl Work {
             state: Arc::clone(state),
             stop: Arc::clone(&self.stop),
         };
-        let passive = Program { sends: !sender_opens, ..active.clone() };
+        let passive = Program {
+            sends: !sender_opens,
+            ..active.clone()
+        };
         let stop = Arc::clone(&self.stop);
         self.prepare_program(move |clock| {
             if let Some(accepted) = accept(&listener, &stop) {
-                passive.run(clock, accepted.and_then(|socket| {
-                    passive.state.keep(&socket, passive.sends)?;
-                    Ok(socket)
-                }));
+                passive.run(
+                    clock,
+                    accepted.and_then(|socket| {
+                        passive.state.keep(&socket, passive.sends)?;
+                        Ok(socket)
+                    }),
+                );
             }
         });
         self.prepare_program(move |clock| {
@@ -272,7 +289,11 @@ impl Work {
     }
 
     fn add_udp(&mut self, plan: &FlowPlan, state: &Arc<FlowState>) -> Result<(), Error> {
-        let WorkloadKind::Udp { rate: Some(rate), payload_bytes } = plan.kind else {
+        let WorkloadKind::Udp {
+            rate: Some(rate),
+            payload_bytes,
+        } = plan.kind
+        else {
             return Err(crate::Refusal::new(
                 "a UDP workload without a rate keeps a simulated queue full; give it a rate",
             )

@@ -45,7 +45,8 @@ fn status(name: &str) -> Option<usize> {
 
 #[test]
 fn a_flood_grows_memory_by_the_queue_and_the_log_alone() {
-    let plan = load(SCENARIO, "flood.toml", &LoadOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let plan =
+        load(SCENARIO, "flood.toml", &LoadOptions::default()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let variant = &plan.variants[0];
     if let Err(reason) = Session::open(&variant.world, 1, &Options::default()) {
         eprintln!("skipped: {reason}");
@@ -53,7 +54,10 @@ fn a_flood_grows_memory_by_the_queue_and_the_log_alone() {
     }
     let mut quiet = variant.clone();
     quiet.world.duration = lasthop_units::Span::from_ms(200);
-    let options = Options { attempts: 1, ..Options::default() };
+    let options = Options {
+        attempts: 1,
+        ..Options::default()
+    };
     // A short run shows what any run takes: threads, the samples' ring buffer.
     run_cell(&quiet, 1, &options).unwrap();
     let before = status("VmHWM").unwrap();
@@ -68,11 +72,18 @@ fn a_flood_grows_memory_by_the_queue_and_the_log_alone() {
     assert!(sent > 3 * received, "no flood: {sent} sent, {received} received");
     // What was neither received nor dropped still stood in the queue or travelled.
     let under_way = 20_000_000 / 8 / 100 / 1428 + 1;
-    assert!(sent - received - dropped <= 100 + under_way, "{sent} sent, {received} received, {dropped} dropped");
+    assert!(
+        sent - received - dropped <= 100 + under_way,
+        "{sent} sent, {received} received, {dropped} dropped"
+    );
     // A growing vector is copied: old and new stand side by side. 12 MB are for
     // buffers; what the wire could not carry comes to three times as much.
     let log = record.packets.len() * size_of::<PacketRow>();
-    assert!(grown < 4 * log + (12 << 20), "{grown} bytes for {} rows", record.packets.len());
+    assert!(
+        grown < 4 * log + (12 << 20),
+        "{grown} bytes for {} rows",
+        record.packets.len()
+    );
     let excess = dropped * 1428;
     assert!(excess > 24 << 20, "{excess} bytes were too many for the wire");
 }

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use lasthop_agent::FlowKey;
 use lasthop_kernel::{
-    Addresses, Clock, Driver, Error, Host, HostSettings, Keeper, Program, RouteSettings, RunDir, Settings, Tun,
+    Addresses, Clock, Driver, Error, Host, HostSettings, Keeper, Program, RouteSettings, RunDir, Settings,
+    Tun,
 };
 use lasthop_path::{ErrorModel, LinkConfig, QueueLimit, WiredConfig};
 use lasthop_tcp::{Config, Personality};
@@ -37,7 +38,9 @@ fn response(body: &[u8]) -> Vec<u8> {
 }
 
 fn linux() -> Config {
-    Personality::by_name("linux-6").expect("a known personality").config
+    Personality::by_name("linux-6")
+        .expect("a known personality")
+        .config
 }
 
 /// 20 Mbit/s, 20 ms each way, and `loss` of the packets of either direction.
@@ -49,7 +52,10 @@ fn wire(loss: f64) -> WiredConfig {
         errors: vec![ErrorModel::PerPacket { probability: loss }],
         ..LinkConfig::default()
     };
-    WiredConfig { downlink: link.clone(), uplink: link }
+    WiredConfig {
+        downlink: link.clone(),
+        uplink: link,
+    }
 }
 
 /// A real host; `None`, with the reason, where none can be built.
@@ -83,7 +89,11 @@ fn curl_fetches(loss: f64, receive_memory: Option<u32>, then: &str) -> Option<[S
     let driver = Driver::start(peer, vec![tun], Clock::start(), Settings::default()).expect("a path");
     let line = format!("curl -sS --fail --max-time 60 http://{}/file {then}", PEER.0);
     let command = ["sh", "-c", &line].map(Into::into).to_vec();
-    let program = Program { command, variables: Vec::new(), terminal: false };
+    let program = Program {
+        command,
+        variables: Vec::new(),
+        terminal: false,
+    };
     let child = match keeper.spawn(&host, program) {
         Ok(child) => child,
         Err(reason) => {
@@ -93,8 +103,16 @@ fn curl_fetches(loss: f64, receive_memory: Option<u32>, then: &str) -> Option<[S
     };
     let output = child.wait_with_output().expect("curl ends");
     let (peer, _) = driver.stop().expect("the path ends well");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.stdout == file(), "curl's {} bytes differ from the file", output.stdout.len());
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        output.stdout == file(),
+        "curl's {} bytes differ from the file",
+        output.stdout.len()
+    );
     Some(peer.seen)
 }
 
@@ -121,7 +139,12 @@ fn simulated_client_fetches(loss: f64, config: Config, reader: Option<Reader>) -
         .run(|| TcpListener::bind((address, PEER.1)).map_err(|error| Error::Unavailable(error.to_string())))
         .expect("a listener");
     let server = serve(listener);
-    let flow = FlowKey { source: PEER.0, source_port: 40_000, destination: address, destination_port: PEER.1 };
+    let flow = FlowKey {
+        source: PEER.0,
+        source_port: 40_000,
+        destination: address,
+        destination_port: PEER.1,
+    };
     let request = b"GET /file HTTP/1.0\r\n\r\n".to_vec();
     let peer = SimPeer::client(config, &wire(loss), flow, request, reader, 7);
     let driver = Driver::start(peer, vec![tun], Clock::start(), Settings::default()).expect("a path");
@@ -130,9 +153,18 @@ fn simulated_client_fetches(loss: f64, config: Config, reader: Option<Reader>) -
         thread::sleep(Duration::from_millis(20));
     }
     let (peer, _) = driver.stop().expect("the path ends well");
-    assert!(peer.finished, "after a minute: {:?} {:?}", peer.seen, peer.endpoint().metrics());
+    assert!(
+        peer.finished,
+        "after a minute: {:?} {:?}",
+        peer.seen,
+        peer.endpoint().metrics()
+    );
     server.join().expect("the server ends").expect("the server sends");
-    assert!(peer.incoming == response(&file()), "{} bytes differ from the answer", peer.incoming.len());
+    assert!(
+        peer.incoming == response(&file()),
+        "{} bytes differ from the answer",
+        peer.incoming.len()
+    );
     Some(peer.seen)
 }
 
@@ -142,7 +174,9 @@ fn both_ways(seen: [Seen; 2]) -> (Seen, Seen) {
 
 #[test]
 fn curl_gets_the_file_from_a_simulated_server_over_a_lossy_path() {
-    let Some(seen) = curl_fetches(0.02, None, "") else { return };
+    let Some(seen) = curl_fetches(0.02, None, "") else {
+        return;
+    };
     let (simulated, real) = both_ways(seen);
     assert!(simulated.dropped > 0 && real.dropped > 0, "{seen:?}");
     assert_eq!(simulated.with_timestamps, simulated.segments);
@@ -153,7 +187,9 @@ fn curl_gets_the_file_from_a_simulated_server_over_a_lossy_path() {
 
 #[test]
 fn a_simulated_client_gets_the_file_from_a_real_server_over_a_lossy_path() {
-    let Some(seen) = simulated_client_fetches(0.02, linux(), None) else { return };
+    let Some(seen) = simulated_client_fetches(0.02, linux(), None) else {
+        return;
+    };
     let (simulated, real) = both_ways(seen);
     assert!(simulated.dropped > 0 && real.dropped > 0, "{seen:?}");
     assert_eq!(real.with_timestamps, real.segments);
@@ -164,32 +200,59 @@ fn a_simulated_client_gets_the_file_from_a_real_server_over_a_lossy_path() {
 #[test]
 fn a_stalled_curl_closes_its_window_and_the_simulated_server_waits() {
     // The pipe fills, curl stops reading, and its socket's buffer fills.
-    let Some(seen) = curl_fetches(0.01, Some(131_072), "| (sleep 2; cat)") else { return };
+    let Some(seen) = curl_fetches(0.01, Some(131_072), "| (sleep 2; cat)") else {
+        return;
+    };
     let (_, real) = both_ways(seen);
     assert!(real.zero_windows > 0, "{seen:?}");
 }
 
 #[test]
 fn a_slow_simulated_client_closes_its_window_and_the_real_server_waits() {
-    let config = Config { receive_buffer: lasthop_tcp::ReceiveBuffer::Fixed { bytes: 20_000 }, ..linux() };
-    let reader = Reader { bytes: 50_000, every: Span::from_ms(100) };
-    let Some(seen) = simulated_client_fetches(0.01, config, Some(reader)) else { return };
+    let config = Config {
+        receive_buffer: lasthop_tcp::ReceiveBuffer::Fixed { bytes: 20_000 },
+        ..linux()
+    };
+    let reader = Reader {
+        bytes: 50_000,
+        every: Span::from_ms(100),
+    };
+    let Some(seen) = simulated_client_fetches(0.01, config, Some(reader)) else {
+        return;
+    };
     let (simulated, _) = both_ways(seen);
     assert!(simulated.zero_windows > 0, "{seen:?}");
 }
 
 #[test]
 fn a_tuned_buffer_that_nobody_reads_closes_too() {
-    let reader = Reader { bytes: 250_000, every: Span::from_ms(800) };
-    let Some(seen) = simulated_client_fetches(0.0, linux(), Some(reader)) else { return };
+    let reader = Reader {
+        bytes: 250_000,
+        every: Span::from_ms(800),
+    };
+    let Some(seen) = simulated_client_fetches(0.0, linux(), Some(reader)) else {
+        return;
+    };
     let (simulated, _) = both_ways(seen);
     assert!(simulated.zero_windows > 0, "{seen:?}");
 }
 
 #[test]
 fn without_timestamps_and_sack_the_file_arrives_too() {
-    let config = Config { timestamps: false, smss: 1460, sack: false, dsack: false, ..linux() };
-    let Some(seen) = simulated_client_fetches(0.02, config, None) else { return };
+    let config = Config {
+        timestamps: false,
+        smss: 1460,
+        sack: false,
+        dsack: false,
+        ..linux()
+    };
+    let Some(seen) = simulated_client_fetches(0.02, config, None) else {
+        return;
+    };
     let (simulated, real) = both_ways(seen);
-    assert_eq!(real.with_timestamps + real.with_sack + simulated.with_sack, 0, "{seen:?}");
+    assert_eq!(
+        real.with_timestamps + real.with_sack + simulated.with_sack,
+        0,
+        "{seen:?}"
+    );
 }

@@ -61,7 +61,11 @@ fn a_run_until_killed() {
     let session = Session::open(&world(), 1, &Options::default()).unwrap();
     // A program that leaves another one in the background.
     let command = ["sh", "-c", "sleep 1000 & sleep 999"].map(Into::into).to_vec();
-    let program = Program { command, variables: Vec::new(), terminal: false };
+    let program = Program {
+        command,
+        variables: Vec::new(),
+        terminal: false,
+    };
     session.spawn("client", program).unwrap().wait().unwrap();
 }
 
@@ -71,13 +75,21 @@ fn traces_of_runs() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        let marked = environment.split(|&byte| byte == 0).any(|word| word.starts_with(b"LASTHOP_RUN="));
+        let marked = environment
+            .split(|&byte| byte == 0)
+            .any(|word| word.starts_with(b"LASTHOP_RUN="));
         if marked {
             found.insert(format!("process {}", entry.path().display()));
         }
     }
-    let controls = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
-    found.extend(controls.split_whitespace().filter(|name| name.starts_with("lh_")).map(str::to_owned));
+    let controls =
+        fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    found.extend(
+        controls
+            .split_whitespace()
+            .filter(|name| name.starts_with("lh_"))
+            .map(str::to_owned),
+    );
     for entry in fs::read_dir("/run/lasthop").into_iter().flatten().flatten() {
         found.insert(format!("directory {}", entry.path().display()));
     }
@@ -90,8 +102,10 @@ fn killed_runs_leave_nothing() {
         return;
     }
     let before = traces_of_runs();
-    let cycles: u32 =
-        std::env::var("LASTHOP_CYCLES").ok().and_then(|count| count.parse().ok()).unwrap_or(5);
+    let cycles: u32 = std::env::var("LASTHOP_CYCLES")
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(5);
     let mut moment = Stream::new(u64::from(std::process::id()), "moment of death");
     for _ in 0..cycles {
         let mut child = Command::new(std::env::current_exe().unwrap())
@@ -133,7 +147,11 @@ fn a_run_that_is_told_to_end_cleans_up_at_once() {
             .spawn()
             .unwrap();
         let group = Pid::from_raw(child.id().cast_signed());
-        let started = until(|| traces_of_runs().difference(&before).any(|trace| trace.starts_with("process")));
+        let started = until(|| {
+            traces_of_runs()
+                .difference(&before)
+                .any(|trace| trace.starts_with("process"))
+        });
         assert!(started, "no program of the run was seen");
         killpg(group, signal).unwrap();
         child.wait().unwrap();

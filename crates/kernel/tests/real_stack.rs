@@ -16,7 +16,10 @@ fn total(record: &CellRecord, name: &str) -> f64 {
 
 /// A patient run: these tests judge what happens, not when.
 fn options() -> Options {
-    Options { attempts: 1, ..Options::default() }
+    Options {
+        attempts: 1,
+        ..Options::default()
+    }
 }
 
 #[test]
@@ -31,8 +34,13 @@ fn a_download_arrives_whole_over_a_lossy_path() {
     assert!(flow.end.is_some());
     assert!(flow.retransmissions > 0);
     assert!(total(&record, "drops_error") > 0.0);
-    let last = record.packets.iter().filter(|row| row.verdict == Verdict::Received);
-    let delivered = last.filter(|row| row.place == Place::Client).map(|row| row.seq_bytes + u64::from(row.length_bytes));
+    let last = record
+        .packets
+        .iter()
+        .filter(|row| row.verdict == Verdict::Received);
+    let delivered = last
+        .filter(|row| row.place == Place::Client)
+        .map(|row| row.seq_bytes + u64::from(row.length_bytes));
     assert_eq!(delivered.max(), Some(300_000));
 }
 
@@ -41,7 +49,15 @@ fn ipv6_takes_the_same_path() {
     if !may_run() {
         return;
     }
-    let record = run_cell(&plan(&[]).variants[0], 1, &Options { ipv6: true, ..options() }).unwrap();
+    let record = run_cell(
+        &plan(&[]).variants[0],
+        1,
+        &Options {
+            ipv6: true,
+            ..options()
+        },
+    )
+    .unwrap();
     assert_eq!(record.flows[0].delivered_bytes, 300_000);
     // 1500 bytes less 72 bytes of headers: IPv6 segments are 20 bytes shorter.
     let longest = record.packets.iter().map(|row| row.length_bytes).max();
@@ -80,7 +96,12 @@ fn only_a_sender_that_counts_acks_is_moved_by_divided_ones() {
         let plan = plan(&[("counting", counting), ("count", count)]);
         let record = run_cell(&plan.variants[0], 1, &options())?;
         let first_flight = record.samples.iter().filter(|row| row.snd_una_bytes <= 14_480);
-        Ok::<_, Error>(first_flight.map(|row| row.cwnd_bytes as u64 / 1448).max().unwrap_or(0))
+        Ok::<_, Error>(
+            first_flight
+                .map(|row| row.cwnd_bytes as u64 / 1448)
+                .max()
+                .unwrap_or(0),
+        )
     };
     assert_eq!(window("per-segment", "0").unwrap(), 20);
     assert_eq!(window("per-segment", "3").unwrap(), 20);
@@ -98,9 +119,20 @@ fn curl_fetches_a_file_by_the_servers_name() {
     let world = plan(&[]).variants[0].world.clone();
     let session = Session::open(&world, 1, &Options::default()).unwrap();
     let _server = HttpServer::start(&session, "server", 80, None).unwrap();
-    let command = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code} %{size_download}", "http://server/bytes/200000"];
-    let program =
-        Program { command: command.map(Into::into).to_vec(), variables: Vec::new(), terminal: false };
+    let command = [
+        "curl",
+        "-s",
+        "-o",
+        "/dev/null",
+        "-w",
+        "%{http_code} %{size_download}",
+        "http://server/bytes/200000",
+    ];
+    let program = Program {
+        command: command.map(Into::into).to_vec(),
+        variables: Vec::new(),
+        terminal: false,
+    };
     match session.spawn("client", program) {
         Ok(child) => {
             let output = child.wait_with_output().unwrap();
@@ -126,27 +158,47 @@ fn a_command_runs_in_its_host_and_its_exit_and_output_are_kept() {
     let command = |run: &str| {
         let workload = format!("type = \"command\"\nname = \"fetch\"\nrun = '{run}'");
         let text = support::SCENARIO.replace("type = \"bulk\"\nbytes = \"$bytes\"", &workload);
-        let text = text.replace("bytes = { default = \"300 kB\", help = \"Size of the download.\" }\n", "");
+        let text = text.replace(
+            "bytes = { default = \"300 kB\", help = \"Size of the download.\" }\n",
+            "",
+        );
         let options = lasthop_scenario::LoadOptions::default();
         lasthop_scenario::load(&text, "command.toml", &options).unwrap_or_else(|errors| panic!("{errors:?}"))
     };
     let outputs = std::env::temp_dir().join(format!("lasthop-outputs-{}", std::process::id()));
     std::fs::create_dir_all(&outputs).unwrap();
-    let options = Options { outputs: Some(outputs.clone()), ..options() };
-    let plan = command("curl -sS -o /dev/null -w \"%{size_download}\" http://server/bytes/200000; echo done >&2");
+    let options = Options {
+        outputs: Some(outputs.clone()),
+        ..options()
+    };
+    let plan =
+        command("curl -sS -o /dev/null -w \"%{size_download}\" http://server/bytes/200000; echo done >&2");
     let record = run_cell(&plan.variants[0], 1, &options).unwrap();
     let exits = |record: &CellRecord| {
-        record.events.iter().filter(|event| event.kind == "exit").map(|event| event.value).collect::<Vec<_>>()
+        record
+            .events
+            .iter()
+            .filter(|event| event.kind == "exit")
+            .map(|event| event.value)
+            .collect::<Vec<_>>()
     };
     assert_eq!(exits(&record), [0.0]);
     assert!(record.flows[0].end.is_some());
-    assert_eq!(std::fs::read_to_string(outputs.join("fetch-0.out")).unwrap(), "200000");
-    assert_eq!(std::fs::read_to_string(outputs.join("fetch-0.err")).unwrap(), "done\n");
+    assert_eq!(
+        std::fs::read_to_string(outputs.join("fetch-0.out")).unwrap(),
+        "200000"
+    );
+    assert_eq!(
+        std::fs::read_to_string(outputs.join("fetch-0.err")).unwrap(),
+        "done\n"
+    );
     let record = run_cell(&command("exit 3").variants[0], 1, &options).unwrap();
     assert_eq!(exits(&record), [3.0]);
     assert!(record.events.iter().any(|event| event.kind == "failed"));
     std::fs::remove_dir_all(&outputs).unwrap();
     // The simulator has no programs.
-    let refusal = lasthop_sim::run_cell(&plan.variants[0], 1).unwrap_err().to_string();
+    let refusal = lasthop_sim::run_cell(&plan.variants[0], 1)
+        .unwrap_err()
+        .to_string();
     assert!(refusal.contains("kernel engine"), "{refusal}");
 }

@@ -66,7 +66,10 @@ impl Simulation {
     /// # Errors
     /// When the world is larger than a run can hold.
     pub fn new(world: &World, seed: u64) -> Result<Self, SimError> {
-        let real = world.workloads.iter().find(|work| matches!(work.kind, WorkloadKind::Command { .. }));
+        let real = world
+            .workloads
+            .iter()
+            .find(|work| matches!(work.kind, WorkloadKind::Command { .. }));
         if let Some(workload) = real {
             return Err(SimError::Command(workload.name.clone()));
         }
@@ -142,7 +145,9 @@ impl Simulation {
                 let end = direction.reverse();
                 let endpoint = &mut tcp.ends[end.index()];
                 let before = endpoint.stats().fast_retransmits;
-                let usual = packet.plain_segment().is_some_and(|segment| endpoint.on_usual(now, &segment));
+                let usual = packet
+                    .plain_segment()
+                    .is_some_and(|segment| endpoint.on_usual(now, &segment));
                 if !usual {
                     endpoint.on_segment(now, &packet.segment());
                 }

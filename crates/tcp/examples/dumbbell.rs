@@ -14,13 +14,21 @@ use lasthop_tcp::{DelayedAck, Personality, ReceiveBuffer, apply_sender};
 use lasthop_units::{Span, Time};
 
 fn losses(text: Option<&String>) -> Losses {
-    let Some(text) = text else { return Losses::default() };
+    let Some(text) = text else {
+        return Losses::default();
+    };
     if let Ok(probability) = text.parse::<f64>()
         && text.contains('.')
     {
-        return Losses { list: Vec::new(), probability };
+        return Losses {
+            list: Vec::new(),
+            probability,
+        };
     }
-    Losses { list: text.split(',').filter_map(|n| n.parse().ok()).collect(), probability: 0.0 }
+    Losses {
+        list: text.split(',').filter_map(|n| n.parse().ok()).collect(),
+        probability: 0.0,
+    }
 }
 
 fn main() {
@@ -29,14 +37,23 @@ fn main() {
         .filter_map(|arg| arg.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())))
         .collect();
     let get = |key: &str, default: &str| options.get(key).map_or_else(|| default.to_owned(), String::clone);
-    let mut config = Personality::by_name(&get("personality", "ns-2")).expect("personality").config;
-    assert!(apply_sender(&mut config, &get("sender", "sack")), "unknown sender");
+    let mut config = Personality::by_name(&get("personality", "ns-2"))
+        .expect("personality")
+        .config;
+    assert!(
+        apply_sender(&mut config, &get("sender", "sack")),
+        "unknown sender"
+    );
     let mut receiver = config.clone();
     if let Ok(window) = get("window", "10000").parse::<u64>() {
-        receiver.receive_buffer = ReceiveBuffer::Fixed { bytes: window * u64::from(config.smss) };
+        receiver.receive_buffer = ReceiveBuffer::Fixed {
+            bytes: window * u64::from(config.smss),
+        };
     }
     if get("delack", "0") == "1" {
-        receiver.delayed_ack = DelayedAck::Fixed { timeout: Span::from_ms(100) };
+        receiver.delayed_ack = DelayedAck::Fixed {
+            timeout: Span::from_ms(100),
+        };
     }
     if let Some(phase) = options.get("phase") {
         config.rto.tick_phase = Span::from_us(phase.parse().expect("phase in us"));
@@ -71,7 +88,13 @@ fn main() {
     let stats = outcome.server.stats();
     println!(
         "goodput {} data {} rexmit {} timeouts {} cuts {} qdrops {} acked {} events {}",
-        acked * 8 / seconds, stats.data_packets, stats.retransmissions, stats.timeouts, stats.cwnd_cuts,
-        outcome.queue_drops, acked / smss, outcome.events
+        acked * 8 / seconds,
+        stats.data_packets,
+        stats.retransmissions,
+        stats.timeouts,
+        stats.cwnd_cuts,
+        outcome.queue_drops,
+        acked / smss,
+        outcome.events
     );
 }

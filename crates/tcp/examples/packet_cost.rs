@@ -13,10 +13,14 @@ use lasthop_units::{Span, Time};
 
 /// Nanoseconds per data packet for `packets` packets over a pipe of 100 packets.
 fn cost(personality: &str, sender: &str, packets: u64, loss_every: u64) -> (f64, u64) {
-    let mut config = Personality::by_name(personality).expect("a known personality").config;
+    let mut config = Personality::by_name(personality)
+        .expect("a known personality")
+        .config;
     assert!(apply_sender(&mut config, sender));
     let mut receiver = config.clone();
-    receiver.receive_buffer = ReceiveBuffer::Fixed { bytes: 100 * u64::from(config.smss) };
+    receiver.receive_buffer = ReceiveBuffer::Fixed {
+        bytes: 100 * u64::from(config.smss),
+    };
     let total = packets * u64::from(config.smss);
     let mut server = Endpoint::new(Arc::new(config), Role::Active, 1);
     let mut client = Endpoint::new(Arc::new(receiver), Role::Passive, 2);
@@ -48,7 +52,9 @@ fn cost(personality: &str, sender: &str, packets: u64, loss_every: u64) -> (f64,
         }
         now = next;
         if next == data {
-            let Some((_, segment)) = down.pop_front() else { break };
+            let Some((_, segment)) = down.pop_front() else {
+                break;
+            };
             client.on_segment(now, &segment);
         } else if next == ack {
             let Some((_, segment)) = up.pop_front() else { break };
@@ -63,13 +69,23 @@ fn cost(personality: &str, sender: &str, packets: u64, loss_every: u64) -> (f64,
         }
     }
     let spent = begin.elapsed();
-    (spent.as_nanos() as f64 / server.stats().data_packets as f64, server.stats().retransmissions)
+    (
+        spent.as_nanos() as f64 / server.stats().data_packets as f64,
+        server.stats().retransmissions,
+    )
 }
 
 fn main() {
-    let packets = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
+    let packets = std::env::args()
+        .nth(1)
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(1_000_000);
     let only: Vec<String> = std::env::args().skip(2).collect();
-    println!("endpoint {} bytes, segment {} bytes", size_of::<Endpoint>(), size_of::<Segment>());
+    println!(
+        "endpoint {} bytes, segment {} bytes",
+        size_of::<Endpoint>(),
+        size_of::<Segment>()
+    );
     for (personality, sender, loss) in [
         ("ns-2", "sack", 0),
         ("ns-2", "newreno", 0),
@@ -80,13 +96,17 @@ fn main() {
         ("ns-2", "sack", 100),
         ("linux-6", "cubic", 100),
     ] {
-        if only.first().is_some_and(|name| name != personality) || only.get(1).is_some_and(|name| name != sender) {
+        if only.first().is_some_and(|name| name != personality)
+            || only.get(1).is_some_and(|name| name != sender)
+        {
             continue;
         }
-        let best = (0..3).map(|_| cost(personality, sender, packets, loss)).fold(
-            (f64::MAX, 0),
-            |best, run| if run.0 < best.0 { run } else { best },
+        let best = (0..3)
+            .map(|_| cost(personality, sender, packets, loss))
+            .fold((f64::MAX, 0), |best, run| if run.0 < best.0 { run } else { best });
+        println!(
+            "{personality:>10} {sender:<8} loss 1/{loss:<4} {:6.1} ns per data packet, {} resent",
+            best.0, best.1
         );
-        println!("{personality:>10} {sender:<8} loss 1/{loss:<4} {:6.1} ns per data packet, {} resent", best.0, best.1);
     }
 }

@@ -296,10 +296,13 @@ impl DelayedAck {
     pub fn from_name(name: &str) -> Option<Self> {
         DelayedAckKind::from_name(name).map(|kind| match kind {
             DelayedAckKind::Off => Self::Off,
-            DelayedAckKind::Fixed => Self::Fixed { timeout: Span::from_ms(100) },
-            DelayedAckKind::Linux => {
-                Self::Linux { min: Span::from_ms(40), max: Span::from_ms(200) }
-            }
+            DelayedAckKind::Fixed => Self::Fixed {
+                timeout: Span::from_ms(100),
+            },
+            DelayedAckKind::Linux => Self::Linux {
+                min: Span::from_ms(40),
+                max: Span::from_ms(200),
+            },
         })
     }
 

@@ -75,7 +75,11 @@ impl Endpoint {
         Self {
             config,
             role,
-            state: if role == Role::Active { State::Closed } else { State::Listen },
+            state: if role == Role::Active {
+                State::Closed
+            } else {
+                State::Listen
+            },
             sender,
             receiver,
             stats: Stats::default(),
@@ -148,7 +152,11 @@ impl Endpoint {
         }
         self.receiver.on_deadline(now);
         if now >= self.sender.deadline {
-            let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+            let mut cx = Context {
+                config: &self.config,
+                stats: &mut self.stats,
+                now,
+            };
             let alive = self.sender.on_timer(&mut cx);
             if !alive {
                 self.gave_up = self.state != State::TimeWait;
@@ -184,7 +192,11 @@ impl Endpoint {
         if self.syn_due {
             return Some(self.syn(now));
         }
-        let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+        let mut cx = Context {
+            config: &self.config,
+            stats: &mut self.stats,
+            now,
+        };
         if self.state.may_send() {
             if self.sender.has_something()
                 && let Some(chunk) = self.sender.next_chunk(&mut cx)
@@ -313,7 +325,8 @@ impl Endpoint {
     }
 
     fn on_synchronized(&mut self, now: Time, segment: &Segment) {
-        if segment.flags.bits() & (Flags::SYN.bits() | Flags::RST.bits() | Flags::ACK.bits()) != Flags::ACK.bits()
+        if segment.flags.bits() & (Flags::SYN.bits() | Flags::RST.bits() | Flags::ACK.bits())
+            != Flags::ACK.bits()
             || (self.state == State::TimeWait)
         {
             self.on_unusual(now, segment);
@@ -347,7 +360,9 @@ impl Endpoint {
 
     /// Deals with the acknowledgement field; false when the segment goes no further.
     fn on_ack_field(&mut self, now: Time, segment: &Segment) -> bool {
-        let Some(ack) = self.sender.offset_of(segment.ack) else { return true };
+        let Some(ack) = self.sender.offset_of(segment.ack) else {
+            return true;
+        };
         if self.sender.is_stale_ack(ack, segment) && self.state == State::Established {
             return true;
         }
@@ -360,14 +375,22 @@ impl Endpoint {
                 return false;
             }
             self.state = State::Established;
-            let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+            let mut cx = Context {
+                config: &self.config,
+                stats: &mut self.stats,
+                now,
+            };
             self.sender.take_window(segment, ack);
             self.sender.syn_acked(&mut cx);
             if ack == 1 {
                 return true;
             }
         }
-        let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+        let mut cx = Context {
+            config: &self.config,
+            stats: &mut self.stats,
+            now,
+        };
         self.sender.on_ack(&mut cx, ack, segment);
         if self.sender.fin_queued && self.sender.una == self.sender.limit() {
             self.on_own_fin_acked(now);

@@ -35,7 +35,8 @@ impl Endpoint {
     }
 
     pub(crate) fn on_syn_sent(&mut self, now: Time, segment: &Segment) {
-        let acks_syn = segment.flags.has(Flags::ACK) && segment.ack == self.sender.seq(1) && self.sender.max > 0;
+        let acks_syn =
+            segment.flags.has(Flags::ACK) && segment.ack == self.sender.seq(1) && self.sender.max > 0;
         if segment.flags.has(Flags::RST) {
             if acks_syn {
                 self.was_reset = true;
@@ -50,7 +51,11 @@ impl Endpoint {
         if acks_syn {
             self.state = State::Established;
             self.syn_due = false;
-            let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+            let mut cx = Context {
+                config: &self.config,
+                stats: &mut self.stats,
+                now,
+            };
             self.sender.take_window(segment, 1);
             self.sender.syn_acked(&mut cx);
             self.receiver.ack_now();
@@ -69,11 +74,16 @@ impl Endpoint {
         let announced = syn.mss.map_or(536, u32::from);
         let overhead = if self.timestamps { TIMESTAMP_BYTES } else { 0 };
         let smss = own.min(announced.saturating_sub(overhead)).max(1);
-        let peer_scale = if self.config.window_scaling { syn.window_scale } else { None };
+        let peer_scale = if self.config.window_scaling {
+            syn.window_scale
+        } else {
+            None
+        };
         if peer_scale.is_none() {
             self.receiver.without_scale();
         }
-        self.sender.negotiated(&self.config, smss, self.sack, peer_scale.unwrap_or(0).min(14));
+        self.sender
+            .negotiated(&self.config, smss, self.sack, peer_scale.unwrap_or(0).min(14));
         self.receiver.open(now, syn, smss);
         self.sender.take_window(syn, 0);
     }
@@ -82,9 +92,17 @@ impl Endpoint {
     pub(crate) fn syn(&mut self, now: Time) -> Segment {
         self.syn_due = false;
         let answers = self.state == State::SynReceived;
-        let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+        let mut cx = Context {
+            config: &self.config,
+            stats: &mut self.stats,
+            now,
+        };
         self.sender.sent_syn(&mut cx, answers);
-        let overhead = if self.config.timestamps { TIMESTAMP_BYTES } else { 0 };
+        let overhead = if self.config.timestamps {
+            TIMESTAMP_BYTES
+        } else {
+            0
+        };
         let window = self.receiver.announce(true);
         let mut segment = Segment {
             seq: self.sender.seq(0),
@@ -100,7 +118,10 @@ impl Endpoint {
         segment.sack_permitted = if answers { self.sack } else { self.config.sack };
         if self.timestamps {
             let echo = if answers { self.receiver.ts_recent() } else { 0 };
-            segment.timestamps = Some(Timestamps { value: crate::clock::timestamp(now), echo });
+            segment.timestamps = Some(Timestamps {
+                value: crate::clock::timestamp(now),
+                echo,
+            });
         }
         if answers {
             segment.flags = Flags::SYN | Flags::ACK;
@@ -125,7 +146,10 @@ impl Endpoint {
             return;
         }
         if segment.flags.has(Flags::SYN) {
-            if self.state == State::SynReceived && self.role == Role::Passive && !segment.flags.has(Flags::ACK) {
+            if self.state == State::SynReceived
+                && self.role == Role::Passive
+                && !segment.flags.has(Flags::ACK)
+            {
                 self.syn_due = true;
             } else if self.state == State::SynReceived
                 && segment.flags.has(Flags::ACK)
@@ -133,7 +157,11 @@ impl Endpoint {
             {
                 // Simultaneous open: the peer's SYN-ACK acknowledges our SYN.
                 self.state = State::Established;
-                let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+                let mut cx = Context {
+                    config: &self.config,
+                    stats: &mut self.stats,
+                    now,
+                };
                 self.sender.take_window(segment, 1);
                 self.sender.syn_acked(&mut cx);
                 self.receiver.ack_now();

@@ -1,9 +1,9 @@
 //! TCP as a state machine: segments and `now` go in, segments and a next
 //! deadline come out. No clock, no socket, no thread.
 
-pub mod config;
 mod clock;
 mod close;
+pub mod config;
 pub mod congestion;
 mod endpoint;
 mod handshake;

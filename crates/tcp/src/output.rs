@@ -64,7 +64,10 @@ impl Endpoint {
     }
 
     fn bare(&mut self, now: Time, at: u64) -> Segment {
-        let mut segment = Segment { seq: self.sender.seq(at), ..self.acknowledgement(now) };
+        let mut segment = Segment {
+            seq: self.sender.seq(at),
+            ..self.acknowledgement(now)
+        };
         let most = match (self.config.header_bytes, segment.timestamps) {
             (None, None) => 4,
             _ => 3,

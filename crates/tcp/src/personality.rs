@@ -4,8 +4,8 @@
 use lasthop_units::Span;
 
 use crate::config::{
-    AckCounting, AutoTuning, Config, DelayedAck, IdleRestart, InitialSsthresh, LossDetection,
-    ReceiveBuffer, Recovery, Reduction, RightSizing, RtoConfig, RttEstimator,
+    AckCounting, AutoTuning, Config, DelayedAck, IdleRestart, InitialSsthresh, LossDetection, ReceiveBuffer,
+    Recovery, Reduction, RightSizing, RtoConfig, RttEstimator,
 };
 use crate::congestion::CongestionConfig;
 
@@ -30,7 +30,9 @@ impl Personality {
 
     /// The personality of that name.
     pub fn by_name(name: &str) -> Option<Self> {
-        Self::all().into_iter().find(|personality| personality.name == name)
+        Self::all()
+            .into_iter()
+            .find(|personality| personality.name == name)
     }
 
     /// Every name.
@@ -116,10 +118,17 @@ fn linux_2_6() -> Personality {
             tail_loss_probe: false,
             frto: true,
             undo: true,
-            rto: RtoConfig { initial: Span::from_secs(3), max_syn_retries: 5, ..linux_rto() },
+            rto: RtoConfig {
+                initial: Span::from_secs(3),
+                max_syn_retries: 5,
+                ..linux_rto()
+            },
             nagle: true,
             time_wait: Span::from_secs(60),
-            delayed_ack: DelayedAck::Linux { min: Span::from_ms(40), max: Span::from_ms(200) },
+            delayed_ack: DelayedAck::Linux {
+                min: Span::from_ms(40),
+                max: Span::from_ms(200),
+            },
             quick_ack_segments: 16,
             receive_buffer: ReceiveBuffer::Auto(AutoTuning {
                 min: 4096,
@@ -148,7 +157,10 @@ fn linux_6() -> Personality {
             reduction: Reduction::Prr,
             loss_detection: LossDetection::Rack,
             tail_loss_probe: true,
-            rto: RtoConfig { max_syn_retries: 6, ..linux_rto() },
+            rto: RtoConfig {
+                max_syn_retries: 6,
+                ..linux_rto()
+            },
             receive_buffer: ReceiveBuffer::Auto(AutoTuning {
                 min: 4096,
                 default: 131_072,
@@ -172,7 +184,7 @@ fn linux_rto() -> RtoConfig {
         estimator: RttEstimator::Linux,
         tick: Span::ZERO,
         tick_phase: Span::ZERO,
-                heartbeat: Span::ZERO,
+        heartbeat: Span::ZERO,
         max_backoff: u32::MAX,
         max_retries: 15,
         max_syn_retries: 6,
@@ -206,7 +218,9 @@ fn freebsd_14() -> Personality {
                 max_retries: 12,
                 max_syn_retries: 12,
             },
-            delayed_ack: DelayedAck::Fixed { timeout: Span::from_ms(40) },
+            delayed_ack: DelayedAck::Fixed {
+                timeout: Span::from_ms(40),
+            },
             quick_ack_segments: 0,
             receive_buffer: ReceiveBuffer::Auto(AutoTuning {
                 min: 65_536,

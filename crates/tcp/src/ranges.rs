@@ -45,7 +45,10 @@ impl RangeSet {
 
     /// The range that contains `at`.
     pub(crate) fn range_at(&self, at: u64) -> Option<(u64, u64)> {
-        self.ranges.get(self.after(at)).copied().filter(|&(start, _)| start <= at)
+        self.ranges
+            .get(self.after(at))
+            .copied()
+            .filter(|&(start, _)| start <= at)
     }
 
     pub(crate) fn contains_range(&self, start: u64, end: u64) -> bool {

@@ -46,7 +46,11 @@ impl Rto {
 
     /// Recomputes the timeout after a change of what it depends on.
     fn update(&mut self, config: &RtoConfig) {
-        let base = if self.base < config.min { config.min } else { self.base };
+        let base = if self.base < config.min {
+            config.min
+        } else {
+            self.base
+        };
         let timeout = base.saturating_mul(u64::from(self.backoff));
         let timeout = if timeout > config.max { config.max } else { timeout };
         let least = config.tick * 2;
@@ -85,7 +89,11 @@ impl Rto {
     pub(crate) fn expiry(&self, config: &RtoConfig, now: Time) -> Time {
         let due = now + self.current;
         let beat = config.heartbeat.as_ns();
-        if beat == 0 { due } else { Time::from_ns(due.as_ns().div_ceil(beat).saturating_mul(beat)) }
+        if beat == 0 {
+            due
+        } else {
+            Time::from_ns(due.as_ns().div_ceil(beat).saturating_mul(beat))
+        }
     }
 
     /// Doubles the timeout (RFC 6298 5.5).
@@ -216,7 +224,10 @@ mod tests {
     use crate::Personality;
 
     fn config(name: &str) -> RtoConfig {
-        Personality::by_name(name).expect("a known personality").config.rto
+        Personality::by_name(name)
+            .expect("a known personality")
+            .config
+            .rto
     }
 
     fn at(ms: u64) -> Time {

@@ -144,9 +144,7 @@ pub struct Segment {
 impl Segment {
     /// Sequence space taken: payload plus one each for SYN and FIN.
     pub const fn sequence_len(&self) -> u32 {
-        self.payload_bytes
-            + self.flags.has(Flags::SYN) as u32
-            + self.flags.has(Flags::FIN) as u32
+        self.payload_bytes + self.flags.has(Flags::SYN) as u32 + self.flags.has(Flags::FIN) as u32
     }
 
     /// The sequence number after this segment.
@@ -192,9 +190,18 @@ mod tests {
     #[test]
     fn sizes_on_the_wire_are_those_of_linux() {
         let timestamps = Some(Timestamps { value: 1, echo: 2 });
-        let data = Segment { payload_bytes: 1448, timestamps, flags: Flags::ACK, ..Segment::default() };
+        let data = Segment {
+            payload_bytes: 1448,
+            timestamps,
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
         assert_eq!(data.ipv4_bytes(), 1500);
-        let ack = Segment { timestamps, flags: Flags::ACK, ..Segment::default() };
+        let ack = Segment {
+            timestamps,
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
         assert_eq!(ack.ipv4_bytes(), 52);
         let syn = Segment {
             flags: Flags::SYN,
@@ -209,7 +216,12 @@ mod tests {
 
     #[test]
     fn a_fin_takes_one_sequence_number() {
-        let fin = Segment { seq: Seq(u32::MAX), flags: Flags::FIN | Flags::ACK, payload_bytes: 1, ..Segment::default() };
+        let fin = Segment {
+            seq: Seq(u32::MAX),
+            flags: Flags::FIN | Flags::ACK,
+            payload_bytes: 1,
+            ..Segment::default()
+        };
         assert_eq!(fin.end(), Seq(1));
         assert!(!fin.is_pure_ack());
     }

@@ -5,8 +5,9 @@ use crate::config::{Config, InitialSsthresh, LossDetection, Recovery, Reduction}
 use crate::congestion::CongestionConfig;
 
 /// The names [`apply_sender`] knows.
-pub const SENDERS: &[&str] =
-    &["tahoe", "reno", "newreno", "sack", "cubic", "vegas", "westwood", "veno"];
+pub const SENDERS: &[&str] = &[
+    "tahoe", "reno", "newreno", "sack", "cubic", "vegas", "westwood", "veno",
+];
 
 /// Turns `config` into the sender of that name; false (and no change) when
 /// there is none.
@@ -32,7 +33,9 @@ pub fn apply_sender(config: &mut Config, name: &str) -> bool {
     if !SENDERS.contains(&name) {
         return false;
     }
-    let Some(congestion) = CongestionConfig::from_name(name) else { return false };
+    let Some(congestion) = CongestionConfig::from_name(name) else {
+        return false;
+    };
     config.congestion = congestion;
     if config.reduction == Reduction::Ns2 {
         as_linux_agent(config);
@@ -71,7 +74,9 @@ mod tests {
 
     #[test]
     fn an_unknown_sender_changes_nothing() {
-        let before = Personality::by_name("linux-6").expect("a known personality").config;
+        let before = Personality::by_name("linux-6")
+            .expect("a known personality")
+            .config;
         let mut config = before.clone();
         assert!(!apply_sender(&mut config, "bbr"));
         assert_eq!(config, before);

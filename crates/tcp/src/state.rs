@@ -47,7 +47,10 @@ impl State {
 
     /// Whether the peer's data is still taken.
     pub(crate) const fn may_receive(self) -> bool {
-        matches!(self, Self::Established | Self::FinWait1 | Self::FinWait2 | Self::SynReceived)
+        matches!(
+            self,
+            Self::Established | Self::FinWait1 | Self::FinWait2 | Self::SynReceived
+        )
     }
 
     /// Whether both sides' sequence numbers are known.

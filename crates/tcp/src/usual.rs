@@ -16,7 +16,10 @@ use crate::state::State;
 impl Endpoint {
     /// Deals with a segment if it is of the usual kind; false when nothing was
     /// done and [`Self::on_segment`] is to be called.
-    #[allow(clippy::inline_always, reason = "the segment stays in registers only where both ends are seen")]
+    #[allow(
+        clippy::inline_always,
+        reason = "the segment stays in registers only where both ends are seen"
+    )]
     #[inline(always)]
     pub fn on_usual(&mut self, now: Time, segment: &Segment) -> bool {
         const CONTROL: u8 = Flags::SYN.bits() | Flags::RST.bits() | Flags::ACK.bits() | Flags::FIN.bits();
@@ -27,10 +30,16 @@ impl Endpoint {
         {
             return false;
         }
-        let Some(ack) = self.sender.usual_ack(segment) else { return false };
+        let Some(ack) = self.sender.usual_ack(segment) else {
+            return false;
+        };
         self.receiver.take_timestamp(now, segment);
         if ack > self.sender.una {
-            let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+            let mut cx = Context {
+                config: &self.config,
+                stats: &mut self.stats,
+                now,
+            };
             self.sender.on_usual_ack(&mut cx, ack, segment);
         }
         if segment.payload_bytes > 0 {
@@ -42,13 +51,20 @@ impl Endpoint {
 
     /// The next segment if it is of the usual kind: new data, or an ACK without
     /// blocks. When there is none, [`Self::poll_transmit`] may still have one.
-    #[allow(clippy::inline_always, reason = "the segment stays in registers only where both ends are seen")]
+    #[allow(
+        clippy::inline_always,
+        reason = "the segment stays in registers only where both ends are seen"
+    )]
     #[inline(always)]
     pub fn poll_usual(&mut self, now: Time) -> Option<Segment> {
         if self.quiet || self.state != State::Established || self.syn_due {
             return None;
         }
-        let mut cx = Context { config: &self.config, stats: &mut self.stats, now };
+        let mut cx = Context {
+            config: &self.config,
+            stats: &mut self.stats,
+            now,
+        };
         if let Some((start, more)) = self.sender.express(&mut cx) {
             let segment = Segment {
                 seq: self.sender.seq(start),
@@ -64,7 +80,10 @@ impl Endpoint {
             return Some(segment);
         }
         if self.receiver.wants_ack() && self.sender.is_idle() && !self.receiver.has_sack_blocks() {
-            let segment = Segment { seq: self.sender.seq(self.sender.max), ..self.acknowledgement(now) };
+            let segment = Segment {
+                seq: self.sender.seq(self.sender.max),
+                ..self.acknowledgement(now)
+            };
             self.receiver.ack_sent(&self.config);
             self.stats.acks_sent += 1;
             self.refresh();

@@ -68,7 +68,12 @@ impl Net {
                 let delay = Span::from_ms(self.trouble.delay_ms) + Span::from_us(u64::from(jitter));
                 self.order += 1;
                 self.packets.push(segment);
-                self.heap.push(Reverse((now + delay, self.order, 1 - side, self.packets.len() - 1)));
+                self.heap.push(Reverse((
+                    now + delay,
+                    self.order,
+                    1 - side,
+                    self.packets.len() - 1,
+                )));
             }
         }
         self.check_timer(side);
@@ -96,7 +101,10 @@ impl Net {
         let end = &self.ends[side];
         let metrics = end.metrics();
         if metrics.snd_nxt_bytes > metrics.snd_una_bytes && !end.is_closed() {
-            assert!(end.next_deadline() < Time::MAX, "data outstanding without a timer: {metrics:?}");
+            assert!(
+                end.next_deadline() < Time::MAX,
+                "data outstanding without a timer: {metrics:?}"
+            );
         }
     }
 
@@ -113,11 +121,16 @@ impl Net {
             }
             self.now = next.max(self.now);
             if packet <= timer {
-                let Some(Reverse((_, _, side, index))) = self.heap.pop() else { return };
+                let Some(Reverse((_, _, side, index))) = self.heap.pop() else {
+                    return;
+                };
                 let segment = self.packets[index];
                 let before = self.ends[side].received_bytes();
                 self.ends[side].on_segment(self.now, &segment);
-                assert!(self.ends[side].received_bytes() >= before, "received data was taken back");
+                assert!(
+                    self.ends[side].received_bytes() >= before,
+                    "received data was taken back"
+                );
                 self.flush(side);
             } else {
                 for side in 0..2 {
@@ -132,7 +145,9 @@ impl Net {
 }
 
 fn config(personality: &str, sender: &str, counting: AckCounting) -> Config {
-    let mut config = Personality::by_name(personality).expect("a known personality").config;
+    let mut config = Personality::by_name(personality)
+        .expect("a known personality")
+        .config;
     assert!(apply_sender(&mut config, sender));
     config.ack_counting = counting;
     // Give up late enough for any pattern drawn here.
@@ -153,22 +168,42 @@ const COUNTINGS: [AckCounting; 4] = [
 ];
 
 fn trouble() -> impl Strategy<Value = Trouble> {
-    (any::<u64>(), 0.0..0.35_f64, 0.0..0.2_f64, 1_u64..120, 0_u64..80, 0_u64..3000, 0_u64..2500).prop_map(
-        |(seed, loss, duplication, delay_ms, jitter_ms, from, lasts)| Trouble {
-            seed,
-            loss,
-            duplication,
-            delay_ms,
-            jitter_ms,
-            blackout_ms: (from, from + lasts),
-        },
+    (
+        any::<u64>(),
+        0.0..0.35_f64,
+        0.0..0.2_f64,
+        1_u64..120,
+        0_u64..80,
+        0_u64..3000,
+        0_u64..2500,
     )
+        .prop_map(
+            |(seed, loss, duplication, delay_ms, jitter_ms, from, lasts)| Trouble {
+                seed,
+                loss,
+                duplication,
+                delay_ms,
+                jitter_ms,
+                blackout_ms: (from, from + lasts),
+            },
+        )
 }
 
-fn transfer(personality: &str, sender: &str, counting: AckCounting, trouble: Trouble, down: u64, up: u64, isns: (u32, u32)) {
+fn transfer(
+    personality: &str,
+    sender: &str,
+    counting: AckCounting,
+    trouble: Trouble,
+    down: u64,
+    up: u64,
+    isns: (u32, u32),
+) {
     let server = config(personality, sender, counting);
     let client = config(personality, "newreno", AckCounting::PerSegment);
-    let label = format!("{personality}/{sender}/{} {trouble:?} {down} {up} {isns:?}", counting.name());
+    let label = format!(
+        "{personality}/{sender}/{} {trouble:?} {down} {up} {isns:?}",
+        counting.name()
+    );
     let mut net = Net::new(server, client, isns, trouble);
     net.ends[1].connect(Time::ZERO);
     net.ends[1].send(Time::ZERO, up);
@@ -177,11 +212,30 @@ fn transfer(personality: &str, sender: &str, counting: AckCounting, trouble: Tro
     net.ends[0].close(Time::ZERO);
     net.run(Time::ZERO + Span::from_secs(3600));
     let [server, client] = &net.ends;
-    assert_eq!(client.received_bytes(), down, "download of {label}: {:?}", server.metrics());
-    assert_eq!(server.received_bytes(), up, "upload of {label}: {:?}", client.metrics());
-    assert!(client.peer_closed() && server.peer_closed(), "{label}: {:?} {:?}", server.state(), client.state());
+    assert_eq!(
+        client.received_bytes(),
+        down,
+        "download of {label}: {:?}",
+        server.metrics()
+    );
+    assert_eq!(
+        server.received_bytes(),
+        up,
+        "upload of {label}: {:?}",
+        client.metrics()
+    );
+    assert!(
+        client.peer_closed() && server.peer_closed(),
+        "{label}: {:?} {:?}",
+        server.state(),
+        client.state()
+    );
     for end in [server, client] {
-        assert!(matches!(end.state(), State::Closed), "{label}: left in {:?}", end.state());
+        assert!(
+            matches!(end.state(), State::Closed),
+            "{label}: left in {:?}",
+            end.state()
+        );
         assert!(!end.gave_up() && !end.was_reset(), "{label}");
     }
     assert_eq!(server.acked_bytes(), down);

@@ -17,7 +17,9 @@ fn ms(ms: u64) -> Time {
 
 /// Settings for dialogues: 1000-byte segments, no timestamps unless asked for.
 fn plain(personality: &str, sender: &str) -> Config {
-    let mut config = Personality::by_name(personality).expect("a known personality").config;
+    let mut config = Personality::by_name(personality)
+        .expect("a known personality")
+        .config;
     assert!(apply_sender(&mut config, sender));
     config.smss = 1000;
     config.timestamps = false;
@@ -35,7 +37,10 @@ struct Talk {
 impl Talk {
     /// A server whose handshake is over; the client's window is `window` bytes.
     fn server(config: Config, window: u16) -> Self {
-        let mut talk = Self { end: Endpoint::new(Arc::new(config), Role::Passive, ISN), now: Time::ZERO };
+        let mut talk = Self {
+            end: Endpoint::new(Arc::new(config), Role::Passive, ISN),
+            now: Time::ZERO,
+        };
         talk.hear(Segment {
             seq: Seq(PEER),
             flags: Flags::SYN,
@@ -86,7 +91,13 @@ impl Talk {
 
 /// An ACK of `bytes` bytes of the server's stream.
 fn ack(bytes: u32, window: u16) -> Segment {
-    Segment { seq: Seq(PEER + 1), ack: Seq(ISN + 1 + bytes), flags: Flags::ACK, window, ..Segment::default() }
+    Segment {
+        seq: Seq(PEER + 1),
+        ack: Seq(ISN + 1 + bytes),
+        flags: Flags::ACK,
+        window,
+        ..Segment::default()
+    }
 }
 
 fn sack(bytes: u32, blocks: &[(u32, u32)]) -> Segment {
@@ -129,7 +140,15 @@ fn a_peer_without_options_gets_none() {
     let mut config = plain("linux-6", "sack");
     config.timestamps = true;
     let mut end = Endpoint::new(Arc::new(config), Role::Passive, ISN);
-    end.on_segment(ms(0), &Segment { seq: Seq(PEER), flags: Flags::SYN, window: 5000, ..Segment::default() });
+    end.on_segment(
+        ms(0),
+        &Segment {
+            seq: Seq(PEER),
+            flags: Flags::SYN,
+            window: 5000,
+            ..Segment::default()
+        },
+    );
     let syn_ack = end.poll_transmit(ms(0)).expect("a SYN-ACK");
     assert_eq!(syn_ack.window_scale, None);
     assert!(!syn_ack.sack_permitted && syn_ack.timestamps.is_none());
@@ -142,9 +161,17 @@ fn a_peer_without_options_gets_none() {
 #[test]
 fn a_stray_reset_is_answered_an_exact_one_obeyed() {
     let mut talk = Talk::server(plain("linux-6", "reno"), 60_000);
-    talk.hear(Segment { seq: Seq(PEER + 50), flags: Flags::RST, ..Segment::default() });
+    talk.hear(Segment {
+        seq: Seq(PEER + 50),
+        flags: Flags::RST,
+        ..Segment::default()
+    });
     assert!(talk.says().is_pure_ack());
-    talk.hear(Segment { seq: Seq(PEER + 1), flags: Flags::RST, ..Segment::default() });
+    talk.hear(Segment {
+        seq: Seq(PEER + 1),
+        flags: Flags::RST,
+        ..Segment::default()
+    });
     assert!(talk.end.is_closed() && talk.end.was_reset());
 }
 
@@ -252,7 +279,10 @@ fn a_tail_loss_probe_comes_before_the_timeout() {
     // Two round trips of 100 ms and 2 ms.
     assert_eq!(talk.now, ms(302));
     assert_eq!(talk.data(), [2000]);
-    assert_eq!((talk.end.stats().tail_loss_probes, talk.end.stats().timeouts), (1, 0));
+    assert_eq!(
+        (talk.end.stats().tail_loss_probes, talk.end.stats().timeouts),
+        (1, 0)
+    );
     talk.now = ms(402);
     talk.hear(sack(0, &[(2000, 3000)]));
     assert_eq!(talk.data(), [0], "RACK needs no timeout");
@@ -288,7 +318,10 @@ fn frto_takes_a_needless_timeout_back() {
     talk.hear(ack(2000, 60_000));
     assert_eq!(talk.end.stats().spurious_cuts, 1);
     assert!(talk.end.metrics().cwnd_bytes >= 10_000.0);
-    assert!(talk.data().iter().all(|&offset| offset >= 10_000), "nothing more is resent");
+    assert!(
+        talk.data().iter().all(|&offset| offset >= 10_000),
+        "nothing more is resent"
+    );
 }
 
 #[test]
@@ -298,22 +331,48 @@ fn eifel_takes_a_needless_fast_retransmit_back() {
     config.initial_window_segments = 10;
     let mut end = Endpoint::new(Arc::new(config), Role::Passive, ISN);
     let stamp = |value, echo| Some(Timestamps { value, echo });
-    end.on_segment(ms(0), &Segment {
-        seq: Seq(PEER), flags: Flags::SYN, window: 60_000, mss: Some(1012), sack_permitted: true,
-        timestamps: stamp(1, 0), ..Segment::default()
-    });
+    end.on_segment(
+        ms(0),
+        &Segment {
+            seq: Seq(PEER),
+            flags: Flags::SYN,
+            window: 60_000,
+            mss: Some(1012),
+            sack_permitted: true,
+            timestamps: stamp(1, 0),
+            ..Segment::default()
+        },
+    );
     end.poll_transmit(ms(0));
-    end.on_segment(ms(100), &Segment { timestamps: stamp(2, 1), ..ack(0, 60_000) });
+    end.on_segment(
+        ms(100),
+        &Segment {
+            timestamps: stamp(2, 1),
+            ..ack(0, 60_000)
+        },
+    );
     end.send(ms(100), 40_000);
     while end.poll_transmit(ms(100)).is_some() {}
-    end.on_segment(ms(200), &Segment { timestamps: stamp(3, 101), ..sack(0, &[(1000, 5000)]) });
+    end.on_segment(
+        ms(200),
+        &Segment {
+            timestamps: stamp(3, 101),
+            ..sack(0, &[(1000, 5000)])
+        },
+    );
     let mut resent = 0;
     while let Some(segment) = end.poll_transmit(ms(200)) {
         resent += u32::from(segment.seq == Seq(ISN + 1));
     }
     assert_eq!((resent, end.stats().fast_retransmits), (1, 1));
     // The original arrives late: its echo is older than the retransmission.
-    end.on_segment(ms(210), &Segment { timestamps: stamp(4, 101), ..ack(5000, 60_000) });
+    end.on_segment(
+        ms(210),
+        &Segment {
+            timestamps: stamp(4, 101),
+            ..ack(5000, 60_000)
+        },
+    );
     assert_eq!(end.stats().spurious_cuts, 1);
     assert!(end.metrics().ssthresh_bytes.is_none());
 }
@@ -334,7 +393,10 @@ fn a_closed_window_is_probed_until_it_opens() {
         assert!(talk.is_silent());
     }
     assert_eq!(talk.end.stats().window_probes, 3);
-    assert!((talk.end.metrics().cwnd_bytes - 10_000.0).abs() < 1e-9, "probing costs no window");
+    assert!(
+        (talk.end.metrics().cwnd_bytes - 10_000.0).abs() < 1e-9,
+        "probing costs no window"
+    );
     talk.hear(ack(3000, 3000));
     assert_eq!(talk.data(), [3000, 4000, 5000]);
 }
@@ -356,7 +418,9 @@ fn nagle_holds_the_second_short_segment_back() {
 #[test]
 fn delayed_acks_wait_for_a_second_segment_or_the_timer() {
     let mut config = plain("freebsd-14", "sack");
-    config.delayed_ack = DelayedAck::Fixed { timeout: Span::from_ms(40) };
+    config.delayed_ack = DelayedAck::Fixed {
+        timeout: Span::from_ms(40),
+    };
     let mut talk = Talk::server(config, 60_000);
     talk.hear(data(0, 1000));
     assert!(talk.is_silent());
@@ -380,7 +444,10 @@ fn disorder_is_acknowledged_at_once_with_the_latest_block_first() {
     assert_eq!(second.ack, Seq(PEER + 1));
     assert_eq!(
         second.sack.as_slice(),
-        [(Seq(PEER + 4001), Seq(PEER + 5001)), (Seq(PEER + 2001), Seq(PEER + 3001))]
+        [
+            (Seq(PEER + 4001), Seq(PEER + 5001)),
+            (Seq(PEER + 2001), Seq(PEER + 3001))
+        ]
     );
     talk.hear(data(0, 2000));
     let third = talk.says();
@@ -388,7 +455,10 @@ fn disorder_is_acknowledged_at_once_with_the_latest_block_first() {
     assert_eq!(third.sack.as_slice(), [(Seq(PEER + 4001), Seq(PEER + 5001))]);
     // A copy of what is there is reported as such (RFC 2883).
     talk.hear(data(1000, 1000));
-    assert_eq!(talk.says().sack.as_slice()[0], (Seq(PEER + 1001), Seq(PEER + 2001)));
+    assert_eq!(
+        talk.says().sack.as_slice()[0],
+        (Seq(PEER + 1001), Seq(PEER + 2001))
+    );
     assert_eq!(talk.end.stats().acks_sent, 4);
 }
 
@@ -403,7 +473,11 @@ fn both_sides_close_and_only_the_first_lingers() {
     assert_eq!(talk.end.state(), State::FinWait1);
     talk.hear(ack(501, 60_000));
     assert_eq!(talk.end.state(), State::FinWait2);
-    talk.hear(Segment { flags: Flags::FIN | Flags::ACK, ack: Seq(ISN + 502), ..data(0, 0) });
+    talk.hear(Segment {
+        flags: Flags::FIN | Flags::ACK,
+        ack: Seq(ISN + 502),
+        ..data(0, 0)
+    });
     assert_eq!(talk.says().ack, Seq(PEER + 2));
     assert_eq!(talk.end.state(), State::TimeWait);
     talk.wait();
@@ -431,7 +505,10 @@ fn idle_linux_halves_its_window_for_every_timeout_passed() {
 #[test]
 fn the_announced_window_follows_what_is_read() {
     let mut config = plain("linux-2.6", "reno");
-    config.receive_buffer = Personality::by_name("linux-2.6").expect("a name").config.receive_buffer;
+    config.receive_buffer = Personality::by_name("linux-2.6")
+        .expect("a name")
+        .config
+        .receive_buffer;
     let mut talk = Talk::server(config, 60_000);
     talk.hear(data(0, 1000));
     let first = u32::from(talk.says().window);

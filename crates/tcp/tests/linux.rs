@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use lasthop_tcp::{
-    AutoTuning, Config, Endpoint, Flags, LossDetection, Personality, ReceiveBuffer, Role, SackBlocks, Segment, Seq,
+    AutoTuning, Config, Endpoint, Flags, LossDetection, Personality, ReceiveBuffer, Role, SackBlocks,
+    Segment, Seq,
 };
 use lasthop_units::{Span, Time};
 
@@ -13,7 +14,9 @@ const PEER: u32 = 5000;
 const ISN: u32 = 100;
 
 fn linux_2_6() -> Config {
-    let mut config = Personality::by_name("linux-2.6").expect("a known personality").config;
+    let mut config = Personality::by_name("linux-2.6")
+        .expect("a known personality")
+        .config;
     config.timestamps = false;
     config
 }
@@ -25,8 +28,15 @@ fn at(us: u64) -> Time {
 /// A client with `tcp_rmem[1]` bytes of buffer, connected.
 fn client(default: u64) -> Endpoint {
     let mut config = linux_2_6();
-    let ReceiveBuffer::Auto(usual) = config.receive_buffer else { panic!("Linux tunes its buffer") };
-    config.receive_buffer = ReceiveBuffer::Auto(AutoTuning { default, max: 25_952_256, clamp: false, ..usual });
+    let ReceiveBuffer::Auto(usual) = config.receive_buffer else {
+        panic!("Linux tunes its buffer")
+    };
+    config.receive_buffer = ReceiveBuffer::Auto(AutoTuning {
+        default,
+        max: 25_952_256,
+        clamp: false,
+        ..usual
+    });
     let mut end = Endpoint::new(Arc::new(config), Role::Active, ISN);
     end.connect(Time::ZERO);
     end.poll_transmit(Time::ZERO).expect("a SYN");
@@ -75,10 +85,16 @@ fn every_segment_is_acknowledged_while_the_window_grows() {
     // large. The 16 quick ACKs of the start are still there afterwards.
     for (default, growing) in [(87_380, 21), (349_520, 89)] {
         let answered = answered_at_once(&mut client(default), 140);
-        let first_delayed = answered.iter().position(|at_once| !at_once).expect("a delayed ACK");
+        let first_delayed = answered
+            .iter()
+            .position(|at_once| !at_once)
+            .expect("a delayed ACK");
         assert_eq!(first_delayed, growing + 16, "with {default} bytes");
         // Until auto-tuning widens the buffer again: every second one.
-        assert_eq!(answered[first_delayed..][..6], [false, true, false, true, false, true]);
+        assert_eq!(
+            answered[first_delayed..][..6],
+            [false, true, false, true, false, true]
+        );
     }
 }
 
@@ -140,7 +156,12 @@ fn resent_after_one_sack(detection: LossDetection) -> Vec<u32> {
     end.on_segment(at(2000), &Segment { sack, ..reply });
     let mut again = Vec::new();
     while let Some(segment) = end.poll_transmit(at(2000)) {
-        again.push(starts.iter().position(|&(seq, _)| seq == segment.seq).expect("one of the ten") as u32);
+        again.push(
+            starts
+                .iter()
+                .position(|&(seq, _)| seq == segment.seq)
+                .expect("one of the ten") as u32,
+        );
     }
     again
 }

@@ -28,7 +28,11 @@ fn numbers(text: &str) -> Vec<u64> {
 
 fn packet(token: &str) -> Event {
     let number = token[1..].parse().expect("a packet number");
-    if token.starts_with('s') { Event::Send(number) } else { Event::Ack(number) }
+    if token.starts_with('s') {
+        Event::Send(number)
+    } else {
+        Event::Ack(number)
+    }
 }
 
 fn cases(text: &str) -> Vec<Case> {
@@ -63,9 +67,13 @@ fn configs(sender: &str, window: u64, delayed_ack: bool) -> (Config, Config) {
     let mut config = Personality::by_name("ns-2").expect("the personality").config;
     assert!(apply_sender(&mut config, sender), "{sender}");
     let mut receiver = config.clone();
-    receiver.receive_buffer = ReceiveBuffer::Fixed { bytes: window * u64::from(config.smss) };
+    receiver.receive_buffer = ReceiveBuffer::Fixed {
+        bytes: window * u64::from(config.smss),
+    };
     if delayed_ack {
-        receiver.delayed_ack = DelayedAck::Fixed { timeout: Span::from_ms(100) };
+        receiver.delayed_ack = DelayedAck::Fixed {
+            timeout: Span::from_ms(100),
+        };
     }
     (config, receiver)
 }
@@ -95,7 +103,10 @@ fn replay(text: &str) {
         setup.up.list.clone_from(&case.ack_drops);
         setup.trace_until = Time::ZERO + Span::from_secs(6);
         let trace = run(setup).trace;
-        let label = format!("{} drops {:?} acks {:?} window {}", case.sender, case.drops, case.ack_drops, case.window);
+        let label = format!(
+            "{} drops {:?} acks {:?} window {}",
+            case.sender, case.drops, case.ack_drops, case.window
+        );
         let mut ours = trace.iter().filter(|(_, event)| !matches!(event, Event::Cwnd(_)));
         let mut before = Vec::new();
         for expected in &case.packets {
@@ -119,7 +130,10 @@ fn replay(text: &str) {
         assert!(!case.cwnd.is_empty(), "{label}");
         for (index, expected) in case.cwnd.iter().enumerate() {
             let (at, value) = cwnd[index];
-            assert!((value - expected).abs() < 0.0011, "{label}: cwnd {value}, not {expected}, at {at}");
+            assert!(
+                (value - expected).abs() < 0.0011,
+                "{label}: cwnd {value}, not {expected}, at {at}"
+            );
         }
     }
 }
@@ -152,7 +166,10 @@ fn goodput_without_random_loss_is_that_of_ns2() {
         let outcome = run(setup(sender, window, false, queue, 200));
         let goodput = outcome.server.acked_bytes() * 8 / 200;
         let error = goodput.abs_diff(expected) as f64 / expected as f64;
-        assert!(error < 0.005, "{sender} queue {queue}: {goodput}, ns-2 {expected}");
+        assert!(
+            error < 0.005,
+            "{sender} queue {queue}: {goodput}, ns-2 {expected}"
+        );
     }
 }
 
@@ -173,6 +190,9 @@ fn goodput_under_random_loss_is_that_of_ns2_on_average() {
             sum += run(setup).server.acked_bytes() as f64 * 8.0 / 300.0;
         }
         let mean = sum / 30.0;
-        assert!((mean / expected - 1.0).abs() < 0.05, "{sender}: {mean}, ns-2 {expected}");
+        assert!(
+            (mean / expected - 1.0).abs() < 0.05,
+            "{sender}: {mean}, ns-2 {expected}"
+        );
     }
 }

@@ -48,9 +48,19 @@ packets = true
 
 /// The scenario with parameters set.
 pub fn plan(sets: &[(&str, &str)]) -> Plan {
-    let sets = sets.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
-    load(SCENARIO, "two-hosts.toml", &LoadOptions { sets, ..LoadOptions::default() })
-        .unwrap_or_else(|errors| panic!("{errors:?}"))
+    let sets = sets
+        .iter()
+        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    load(
+        SCENARIO,
+        "two-hosts.toml",
+        &LoadOptions {
+            sets,
+            ..LoadOptions::default()
+        },
+    )
+    .unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 /// Whether hosts can be built; says so when not.

@@ -74,9 +74,17 @@ impl SimPeer {
 
     /// Sends `request` to `flow`'s destination and reads until the peer closes.
     pub fn client(
-        config: Config, wire: &WiredConfig, flow: FlowKey, request: Vec<u8>, reader: Option<Reader>, seed: u64,
+        config: Config,
+        wire: &WiredConfig,
+        flow: FlowKey,
+        request: Vec<u8>,
+        reader: Option<Reader>,
+        seed: u64,
     ) -> Self {
-        let config = Config { auto_read: reader.is_none(), ..config };
+        let config = Config {
+            auto_read: reader.is_none(),
+            ..config
+        };
         Self {
             flow: Some(flow),
             reader,
@@ -116,7 +124,10 @@ impl SimPeer {
 
     fn carry(&mut self, now: Time, direction: Direction, frame: Frame) {
         let way = direction.index();
-        let info = PacketInfo { wire_bytes: frame.wire_bytes(), is_data: frame.is_data() };
+        let info = PacketInfo {
+            wire_bytes: frame.wire_bytes(),
+            is_data: frame.is_data(),
+        };
         match self.links[way].transit(now, info) {
             Ok(due) => self.on_the_way[way].push_back((due, frame)),
             Err(_) => self.seen[way].dropped += 1,
@@ -124,7 +135,9 @@ impl SimPeer {
     }
 
     fn take(&mut self, now: Time, frame: &Frame) {
-        let (Some(segment), Some(flow)) = (frame.segment(), frame.flow()) else { return };
+        let (Some(segment), Some(flow)) = (frame.segment(), frame.flow()) else {
+            return;
+        };
         if self.flow.is_none() && segment.flags.has(Flags::SYN) {
             self.flow = Some(flow.reverse());
         }
@@ -149,9 +162,13 @@ impl SimPeer {
 
     /// Puts the payload where it belongs in the stream, in order or not.
     fn keep(&mut self, segment: &Segment, payload: &[u8]) {
-        let (Some(syn), false) = (self.peer_syn, payload.is_empty()) else { return };
+        let (Some(syn), false) = (self.peer_syn, payload.is_empty()) else {
+            return;
+        };
         // The stream is shorter than 2^31 bytes.
-        let Ok(start) = usize::try_from(segment.seq.since(syn) - 1) else { return };
+        let Ok(start) = usize::try_from(segment.seq.since(syn) - 1) else {
+            return;
+        };
         let end = start + payload.len();
         if self.incoming.len() < end {
             self.incoming.resize(end, 0);
@@ -207,7 +224,10 @@ impl SimPeer {
     }
 
     fn own_deadline(&self) -> Time {
-        self.starts.unwrap_or(Time::MAX).min(self.next_read).min(self.endpoint.next_deadline())
+        self.starts
+            .unwrap_or(Time::MAX)
+            .min(self.next_read)
+            .min(self.endpoint.next_deadline())
     }
 }
 
@@ -223,7 +243,11 @@ impl Forwarder for SimPeer {
 
     fn next_deadline(&self) -> Time {
         let heads = self.on_the_way.iter().filter_map(|queue| queue.front());
-        heads.map(|(due, _)| *due).min().unwrap_or(Time::MAX).min(self.own_deadline())
+        heads
+            .map(|(due, _)| *due)
+            .min()
+            .unwrap_or(Time::MAX)
+            .min(self.own_deadline())
     }
 
     fn advance(&mut self, now: Time, out: &mut Vec<Delivery<Frame>>) {

@@ -22,7 +22,10 @@ pub(crate) const WORKLOADS: [(&str, &str); 4] = [
         "udp",
         "datagrams at a constant rate, or as many as the first element takes",
     ),
-    ("command", "a program such as curl or iperf3, on the real stack only"),
+    (
+        "command",
+        "a program such as curl or iperf3, on the real stack only",
+    ),
 ];
 
 fn size() -> Kind {
@@ -344,7 +347,11 @@ fn kind_of(fields: &Fields, smss: u64) -> Option<WorkloadKind> {
         },
         "command" => WorkloadKind::Command {
             run: fields.text("run")?.to_owned(),
-            at: if fields.name("at")? == "sender" { End::Sender } else { End::Receiver },
+            at: if fields.name("at")? == "sender" {
+                End::Sender
+            } else {
+                End::Receiver
+            },
             serve: fields.flag("serve")?,
         },
         _ => WorkloadKind::Udp {

@@ -22,7 +22,13 @@ pub struct Cubic {
 
 impl Default for Cubic {
     fn default() -> Self {
-        Self { beta_permille: 700, c_permille: 400, fast_convergence: true, reno_friendly: true, hystart: true }
+        Self {
+            beta_permille: 700,
+            c_permille: 400,
+            fast_convergence: true,
+            reno_friendly: true,
+            hystart: true,
+        }
     }
 }
 
@@ -80,7 +86,11 @@ fn cube_root(value: u64) -> u64 {
     let mut high = 2_642_245; // cbrt(2^64)
     while low < high {
         let middle = (low + high).div_ceil(2);
-        if middle * middle * middle <= value { low = middle } else { high = middle - 1 }
+        if middle * middle * middle <= value {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
     }
     low
 }
@@ -92,7 +102,8 @@ impl Controller {
         if cwnd < self.maximum {
             // K = cbrt((W_max - cwnd) / C) seconds, here in milliseconds.
             let gap = (u128::from(self.maximum - cwnd) * 1_000_000_000 * 1000
-                / u128::from(self.config.c_permille.max(1))) >> FRACTION_BITS;
+                / u128::from(self.config.c_permille.max(1)))
+                >> FRACTION_BITS;
             self.k = Span::from_ms(cube_root(gap.min(u128::from(u64::MAX >> 1)) as u64));
             self.origin = self.maximum;
         } else {
@@ -104,14 +115,21 @@ impl Controller {
 
     /// `W_cubic(t)` in segments, fixed point.
     fn cubic(&self, t: Span) -> u64 {
-        let (ahead, distance) =
-            if t >= self.k { (true, t.saturating_sub(self.k)) } else { (false, self.k.saturating_sub(t)) };
+        let (ahead, distance) = if t >= self.k {
+            (true, t.saturating_sub(self.k))
+        } else {
+            (false, self.k.saturating_sub(t))
+        };
         // 2^18 ms are four minutes; nothing grows on for that long.
         let ms = (distance.as_ns() / 1_000_000).min(1 << 18);
         let cube = (ms * ms * ms) >> 10;
         let c = (u64::from(self.config.c_permille) << FRACTION_BITS) / 1000;
         let change = cube * c.min(1 << 18) / (1_000_000_000 >> 10);
-        if ahead { self.origin + change } else { self.origin.saturating_sub(change) }
+        if ahead {
+            self.origin + change
+        } else {
+            self.origin.saturating_sub(change)
+        }
     }
 
     fn avoid(&mut self, window: &mut Window, ack: &Ack) {
@@ -132,7 +150,11 @@ impl Controller {
         if self.config.reno_friendly {
             // alpha = 3 (1 - beta) / (1 + beta), and 1 once past the last maximum.
             let beta = u64::from(self.config.beta_permille);
-            let alpha = if self.estimate >= self.maximum { 1000 } else { 3000 * (1000 - beta) / (1000 + beta) };
+            let alpha = if self.estimate >= self.maximum {
+                1000
+            } else {
+                3000 * (1000 - beta) / (1000 + beta)
+            };
             let whole = (credit << FRACTION_BITS) / smss;
             self.estimate += whole * alpha / 1000 * (1 << FRACTION_BITS) / cwnd.max(1);
             let now_cubic = self.target.min(cwnd + cwnd / 2);
@@ -156,7 +178,10 @@ impl CongestionControl for Controller {
         // Delays are watched in recovery too (Linux `cubictcp_acked`), except in the
         // first second after one.
         let watches = self.config.hystart && window.in_slow_start() && ack.rtt.is_some();
-        if watches && self.epoch.is_none_or(|epoch| ack.now.since(epoch) >= CALM) && self.hystart.should_leave(window, ack) {
+        if watches
+            && self.epoch.is_none_or(|epoch| ack.now.since(epoch) >= CALM)
+            && self.hystart.should_leave(window, ack)
+        {
             window.set_ssthresh(window.bytes());
         }
         if !ack.may_grow {
@@ -165,7 +190,13 @@ impl CongestionControl for Controller {
         if window.in_slow_start() {
             let left = window.slow_start(ack.credit_bytes);
             if left > 0 {
-                self.avoid(window, &Ack { credit_bytes: left, ..*ack });
+                self.avoid(
+                    window,
+                    &Ack {
+                        credit_bytes: left,
+                        ..*ack
+                    },
+                );
             }
             return;
         }
@@ -223,7 +254,10 @@ mod tests {
     #[test]
     fn the_old_maximum_is_reached_after_k() {
         // 100 segments, beta 0.7: K = cbrt(30 / 0.4) = 4.217 s (RFC 9438 equation 2).
-        let config = Cubic { reno_friendly: false, ..Cubic::default() };
+        let config = Cubic {
+            reno_friendly: false,
+            ..Cubic::default()
+        };
         let mut control = config.build();
         let mut window = Window::new(1000, 100);
         let ssthresh = control.ssthresh_after_loss(&window, &loss(&window));

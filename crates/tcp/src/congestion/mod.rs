@@ -234,7 +234,10 @@ pub(crate) mod tests {
 
     /// `count` round trips of a full window, every segment acknowledged alone.
     pub(crate) fn rounds(
-        control: &mut dyn CongestionControl, window: &mut Window, count: u32, rtt: impl Fn(u32) -> Span,
+        control: &mut dyn CongestionControl,
+        window: &mut Window,
+        count: u32,
+        rtt: impl Fn(u32) -> Span,
     ) {
         thread_local!(static CLOCK: std::cell::Cell<(u64, u64, u64)> = const { std::cell::Cell::new((0, 0, u64::MAX)) });
         for round in 0..count {
@@ -279,8 +282,17 @@ pub(crate) mod tests {
         for name in CongestionConfig::names() {
             let mut control = CongestionConfig::from_name(name).expect("a listed name").build();
             let mut window = Window::new(1000, 2);
-            assert!(control.ssthresh_after_loss(&window, &loss(&window)) >= 2000, "{name}");
-            control.on_ack(&mut window, &Ack { may_grow: false, ..ack_at(100, 1000) });
+            assert!(
+                control.ssthresh_after_loss(&window, &loss(&window)) >= 2000,
+                "{name}"
+            );
+            control.on_ack(
+                &mut window,
+                &Ack {
+                    may_grow: false,
+                    ..ack_at(100, 1000)
+                },
+            );
             assert_eq!(window.bytes(), 2000, "{name}");
         }
     }

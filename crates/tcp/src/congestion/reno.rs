@@ -33,7 +33,11 @@ impl CongestionControl for Reno {
 /// Slow start up to the threshold, avoidance with what is left of the credit.
 #[inline]
 pub(super) fn grow(window: &mut Window, credit: u64) {
-    let left = if window.in_slow_start() { window.slow_start(credit) } else { credit };
+    let left = if window.in_slow_start() {
+        window.slow_start(credit)
+    } else {
+        credit
+    };
     window.avoid(left);
 }
 

@@ -19,14 +19,21 @@ pub struct Vegas {
 impl Default for Vegas {
     fn default() -> Self {
         // Linux; the paper's 1 and 3 are ns-2's.
-        Self { alpha: 2, beta: 4, gamma: 1 }
+        Self {
+            alpha: 2,
+            beta: 4,
+            gamma: 1,
+        }
     }
 }
 
 impl Vegas {
     /// A controller for one connection.
     pub fn build(&self) -> Box<dyn CongestionControl> {
-        Box::new(Controller { config: *self, round: Round::new() })
+        Box::new(Controller {
+            config: *self,
+            round: Round::new(),
+        })
     }
 }
 
@@ -43,7 +50,12 @@ pub(super) struct Round {
 
 impl Round {
     pub(super) const fn new() -> Self {
-        Self { end: 0, smallest: Span::MAX, base: Span::MAX, samples: 0 }
+        Self {
+            end: 0,
+            smallest: Span::MAX,
+            base: Span::MAX,
+            samples: 0,
+        }
     }
 
     pub(super) fn sample(&mut self, rtt: Option<Span>) {
@@ -140,11 +152,17 @@ impl CongestionControl for Controller {
 
     fn on_exit_recovery(&mut self, _window: &mut Window, _now: Time) {
         // Round trips measured across a recovery say nothing about the queue.
-        self.round = Round { base: self.round.base, ..Round::new() };
+        self.round = Round {
+            base: self.round.base,
+            ..Round::new()
+        };
     }
 
     fn on_after_idle(&mut self, _window: &mut Window, _now: Time, _idle: Span) {
-        self.round = Round { base: self.round.base, ..Round::new() };
+        self.round = Round {
+            base: self.round.base,
+            ..Round::new()
+        };
     }
 }
 
@@ -163,7 +181,11 @@ mod tests {
         assert!((27..=31).contains(&grown), "{grown}");
         // 50 % more delay is about ten segments of backlog.
         rounds(&mut *control, &mut window, 10, |_| Span::from_ms(150));
-        assert!((grown - 11..=grown - 8).contains(&window.segments()), "{}", window.segments());
+        assert!(
+            (grown - 11..=grown - 8).contains(&window.segments()),
+            "{}",
+            window.segments()
+        );
     }
 
     #[test]

@@ -22,7 +22,11 @@ impl Default for Veno {
 impl Veno {
     /// A controller for one connection.
     pub fn build(&self) -> Box<dyn CongestionControl> {
-        Box::new(Controller { config: *self, round: Round::new(), backlog: None })
+        Box::new(Controller {
+            config: *self,
+            round: Round::new(),
+            backlog: None,
+        })
     }
 }
 
@@ -36,7 +40,8 @@ struct Controller {
 
 impl Controller {
     fn queued(&self) -> bool {
-        self.backlog.is_none_or(|backlog| backlog >= u64::from(self.config.beta) * 1000)
+        self.backlog
+            .is_none_or(|backlog| backlog >= u64::from(self.config.beta) * 1000)
     }
 }
 
@@ -96,7 +101,10 @@ mod tests {
         window.set_ssthresh(20_000);
         rounds(&mut *control, &mut window, 5, |_| Span::from_ms(100));
         let cwnd = window.segments();
-        assert_eq!(control.ssthresh_after_loss(&window, &loss(&window)), cwnd * 4 / 5 * 1000);
+        assert_eq!(
+            control.ssthresh_after_loss(&window, &loss(&window)),
+            cwnd * 4 / 5 * 1000
+        );
     }
 
     #[test]
@@ -107,6 +115,9 @@ mod tests {
         rounds(&mut *control, &mut window, 1, |_| Span::from_ms(100));
         rounds(&mut *control, &mut window, 3, |_| Span::from_ms(150));
         let cwnd = window.segments();
-        assert_eq!(control.ssthresh_after_loss(&window, &loss(&window)), cwnd / 2 * 1000);
+        assert_eq!(
+            control.ssthresh_after_loss(&window, &loss(&window)),
+            cwnd / 2 * 1000
+        );
     }
 }

@@ -14,14 +14,23 @@ pub struct Westwood {
 
 impl Default for Westwood {
     fn default() -> Self {
-        Self { least_sample: Span::from_ms(50) }
+        Self {
+            least_sample: Span::from_ms(50),
+        }
     }
 }
 
 impl Westwood {
     /// A controller for one connection.
     pub fn build(&self) -> Box<dyn CongestionControl> {
-        Box::new(Controller { config: *self, delivered: 0, since: None, filtered: 0, bandwidth: 0, smallest: Span::MAX })
+        Box::new(Controller {
+            config: *self,
+            delivered: 0,
+            since: None,
+            filtered: 0,
+            bandwidth: 0,
+            smallest: Span::MAX,
+        })
     }
 }
 
@@ -101,6 +110,9 @@ mod tests {
         rounds(&mut *control, &mut window, 60, |_| Span::from_ms(100));
         let rate = window.bytes() * 10;
         let ssthresh = control.ssthresh_after_loss(&window, &loss(&window));
-        assert!(ssthresh < window.bytes() * 3 / 5 && ssthresh > rate / 20 * 4 / 5, "{ssthresh} of {rate}");
+        assert!(
+            ssthresh < window.bytes() * 3 / 5 && ssthresh > rate / 20 * 4 / 5,
+            "{ssthresh} of {rate}"
+        );
     }
 }

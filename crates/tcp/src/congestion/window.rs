@@ -130,7 +130,9 @@ impl Window {
         let growth = if area < 1 << 32 {
             ((area << 32) + (self.cwnd >> 1)) / self.cwnd
         } else {
-            (u128::from(area) << 32).checked_div(u128::from(self.cwnd)).unwrap_or(0) as u64
+            (u128::from(area) << 32)
+                .checked_div(u128::from(self.cwnd))
+                .unwrap_or(0) as u64
         };
         self.grow_fixed(growth);
     }

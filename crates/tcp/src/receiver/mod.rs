@@ -107,7 +107,8 @@ impl Receiver {
         let end = self.offset_of(segment.seq).map(|start| start + len);
         let is_last = len > 0 && end == Some(self.next) && self.out_of_order.is_empty();
         if is_last && config.reduction == Reduction::Ns2 {
-            self.acks.on_in_order(config, now, len, self.next, self.window.expected_segment());
+            self.acks
+                .on_in_order(config, now, len, self.next, self.window.expected_segment());
         } else {
             self.acks.now();
         }
@@ -129,7 +130,9 @@ impl Receiver {
 
     /// Payload bytes received in order.
     pub(crate) const fn received_bytes(&self) -> u64 {
-        self.next.saturating_sub(1).saturating_sub(self.fin_received as u64)
+        self.next
+            .saturating_sub(1)
+            .saturating_sub(self.fin_received as u64)
     }
 
     /// Payload bytes the application has not read.
@@ -155,10 +158,13 @@ impl Receiver {
     /// RFC 9293 section 3.10.7.4, first step: whether any part of the segment
     /// lies in the window.
     pub(crate) fn acceptable(&self, segment: &Segment) -> bool {
-        if segment.seq == self.ack_number() && (segment.payload_bytes == 0 || self.next < self.window.edge()) {
+        if segment.seq == self.ack_number() && (segment.payload_bytes == 0 || self.next < self.window.edge())
+        {
             return true;
         }
-        let Some(start) = self.offset_of(segment.seq) else { return false };
+        let Some(start) = self.offset_of(segment.seq) else {
+            return false;
+        };
         let end = start + u64::from(segment.sequence_len());
         let edge = self.window.edge();
         if start == end {
@@ -180,8 +186,7 @@ impl Receiver {
     /// PAWS (RFC 7323 section 5): whether the timestamp is older than the last accepted.
     pub(crate) fn is_old_by_timestamp(&self, now: Time, timestamps: Timestamps) -> bool {
         const STALE: Span = Span::from_secs(24 * 24 * 3600);
-        self.is_before_recent(timestamps)
-            && now.since(self.ts_recent_at) < STALE
+        self.is_before_recent(timestamps) && now.since(self.ts_recent_at) < STALE
     }
 
     /// Takes the timestamp to echo (RFC 7323 section 4.3).
@@ -200,7 +205,9 @@ impl Receiver {
     #[inline]
     pub(crate) fn is_usual(&self, segment: &Segment) -> bool {
         let in_step = self.is_next(segment)
-            && segment.timestamps.is_none_or(|timestamps| !self.is_before_recent(timestamps));
+            && segment
+                .timestamps
+                .is_none_or(|timestamps| !self.is_before_recent(timestamps));
         in_step && (segment.payload_bytes == 0 || self.takes_in_order(segment))
     }
 
@@ -222,11 +229,14 @@ impl Receiver {
             self.read = self.next;
         }
         if !self.window.is_settled(segment.payload_bytes)
-            && self.window.on_data(config, now, &{ *segment }, self.next, self.read)
+            && self
+                .window
+                .on_data(config, now, &{ *segment }, self.next, self.read)
         {
             self.acks.quick_once(config);
         }
-        self.acks.on_in_order(config, now, len, self.next, self.window.expected_segment());
+        self.acks
+            .on_in_order(config, now, len, self.next, self.window.expected_segment());
     }
 
     /// Takes the segment's payload and FIN.
@@ -292,13 +302,15 @@ impl Receiver {
         }
         let held = self.out_of_order.total();
         let top = self.out_of_order.last().map_or(0, |(_, end)| end);
-        self.window.on_disorder(self.next, held, top, advanced == 0 && held > 0);
+        self.window
+            .on_disorder(self.next, held, top, advanced == 0 && held > 0);
         if len > 0 {
             let _ = self.window.on_data(config, now, segment, self.next, self.read);
         }
         let in_order = advanced > 0 && !was_disordered && !duplicate;
         if in_order && !finished {
-            self.acks.on_in_order(config, now, advanced, self.next, self.window.expected_segment());
+            self.acks
+                .on_in_order(config, now, advanced, self.next, self.window.expected_segment());
         } else if len > 0 || has_fin {
             self.acks.on_disorder(config, now);
         }

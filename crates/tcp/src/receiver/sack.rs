@@ -88,7 +88,10 @@ mod tests {
         let mut history = SackHistory::default();
         history.arrived((10, 20));
         history.duplicate(1, 5);
-        assert_eq!(history.blocks(Seq(0), 3).as_slice(), [(Seq(1), Seq(5)), (Seq(10), Seq(20))]);
+        assert_eq!(
+            history.blocks(Seq(0), 3).as_slice(),
+            [(Seq(1), Seq(5)), (Seq(10), Seq(20))]
+        );
         assert_eq!(history.blocks(Seq(0), 3).as_slice(), [(Seq(10), Seq(20))]);
     }
 }

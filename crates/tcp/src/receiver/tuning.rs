@@ -59,7 +59,11 @@ impl Tuning {
 
     /// The handshake is done; `capacity` is the window of the buffer it begins with.
     pub(super) fn open(&mut self, capacity: u64, share: u64, smss: u32) {
-        self.space = if self.extrapolates() { share.min(FIRST_FLIGHT * u64::from(smss)) } else { capacity };
+        self.space = if self.extrapolates() {
+            share.min(FIRST_FLIGHT * u64::from(smss))
+        } else {
+            capacity
+        };
     }
 
     /// A segment larger than any before: its share in its memory goes for all
@@ -95,7 +99,11 @@ impl Tuning {
         let window = if self.extrapolates() {
             // What waits unread was not read in this round trip either.
             let copied = copied.saturating_sub(next - read);
-            if copied > self.space { self.extrapolate(copied, next, top) } else { None }
+            if copied > self.space {
+                self.extrapolate(copied, next, top)
+            } else {
+                None
+            }
         } else if copied > self.space / 2 {
             Some(self.double(copied, smss))
         } else {
@@ -108,7 +116,11 @@ impl Tuning {
 
     /// Data beyond a hole arrived: it needs room beside what is being read.
     pub(super) fn on_disorder(&mut self, next: u64, top: u64) -> Option<u64> {
-        if self.extrapolates() { self.extrapolate(self.space, next, top) } else { None }
+        if self.extrapolates() {
+            self.extrapolate(self.space, next, top)
+        } else {
+            None
+        }
     }
 
     /// Room for what the next round trip can bring when the sender doubles.
@@ -126,7 +138,8 @@ impl Tuning {
         self.space = copied;
         let window = 2 * copied;
         let growth = u128::from(window) * u128::from(copied.saturating_sub(before)) / u128::from(before);
-        let window = window + (2 * growth).min(u128::from(self.settings.max)) as u64 + top.saturating_sub(next);
+        let window =
+            window + (2 * growth).min(u128::from(self.settings.max)) as u64 + top.saturating_sub(next);
         let memory = ((window << RATIO_BITS) / self.ratio).min(self.settings.max);
         (memory > self.memory).then(|| {
             self.memory = memory;
@@ -136,7 +149,14 @@ impl Tuning {
 
     /// Estimates the round-trip time from the receiver's side: by the echo of
     /// its own timestamps, or by the time a window's worth of data takes.
-    pub(super) fn measure(&mut self, now: Time, segment: &Segment, next: u64, window: u64, full_segment: u32) {
+    pub(super) fn measure(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        next: u64,
+        window: u64,
+        full_segment: u32,
+    ) {
         if segment.timestamps.is_some() && self.extrapolates() {
             self.measure_by_echo(now, segment, full_segment);
             return;
@@ -173,7 +193,9 @@ impl Tuning {
     /// Linux 6 `tcp_rcv_rtt_measure_ts`: full segments only, once for each echo;
     /// a shorter time goes at once.
     fn measure_by_echo(&mut self, now: Time, segment: &Segment, full_segment: u32) {
-        let Some(timestamps) = segment.timestamps else { return };
+        let Some(timestamps) = segment.timestamps else {
+            return;
+        };
         if timestamps.echo == self.echo || segment.payload_bytes < full_segment {
             return;
         }
@@ -183,7 +205,11 @@ impl Tuning {
             return;
         }
         let sample = Span::from_ms(u64::from(passed));
-        if self.rtt == Span::ZERO || sample < self.rtt { self.rtt = sample } else { self.smooth(sample) }
+        if self.rtt == Span::ZERO || sample < self.rtt {
+            self.rtt = sample;
+        } else {
+            self.smooth(sample);
+        }
     }
 
     fn smooth(&mut self, sample: Span) {

@@ -48,7 +48,18 @@ impl ReceiveWindow {
                 (settings.window_of(settings.default), Some(Tuning::new(settings)))
             }
         };
-        Self { scale, edge: 0, capacity, share: u64::MAX, clamped: false, smss: config.smss, full_segment: 536, held: 0, top: 0, tuning }
+        Self {
+            scale,
+            edge: 0,
+            capacity,
+            share: u64::MAX,
+            clamped: false,
+            smss: config.smss,
+            full_segment: 536,
+            held: 0,
+            top: 0,
+            tuning,
+        }
     }
 
     /// The handshake told the segment size; `next` is the first data byte.
@@ -82,7 +93,8 @@ impl ReceiveWindow {
 
     /// Room left in the buffer. Old stacks count only what waits in order.
     fn room(&self, next: u64, read: u64) -> u64 {
-        self.capacity.saturating_sub(next.saturating_sub(read) + self.held)
+        self.capacity
+            .saturating_sub(next.saturating_sub(read) + self.held)
     }
 
     /// The window that could be announced.
@@ -96,7 +108,9 @@ impl ReceiveWindow {
         let announced = self.edge.saturating_sub(next);
         if self.extrapolates() {
             // Linux `tcp_cleanup_rbuf`: twice as much, when less than half is announced.
-            return 2 * announced <= self.capacity && offer >= (2 * announced).max(1) && !self.is_silly(next, read);
+            return 2 * announced <= self.capacity
+                && offer >= (2 * announced).max(1)
+                && !self.is_silly(next, read);
         }
         // Silly window avoidance (RFC 9293 section 3.8.6.2.2): two segments or
         // half the buffer.
@@ -109,8 +123,7 @@ impl ReceiveWindow {
         let room = self.room(next, read);
         if self.extrapolates() {
             // Linux `__tcp_select_window`: less than a segment or a sixteenth of the buffer.
-            return room < self.capacity / 2
-                && room < (self.capacity / 16).max(u64::from(self.full_segment));
+            return room < self.capacity / 2 && room < (self.capacity / 16).max(u64::from(self.full_segment));
         }
         // Less than a segment, unless that is all there ever is.
         next > read && room.min(self.limit()) < u64::from(self.smss).min(self.capacity / 2)
@@ -125,7 +138,11 @@ impl ReceiveWindow {
         let scale = if is_syn { 0 } else { self.scale };
         let unit = 1_u64 << scale;
         // Sender-side silly windows start here.
-        let window = if self.is_silly(next, read) { 0 } else { self.offer(next, read) };
+        let window = if self.is_silly(next, read) {
+            0
+        } else {
+            self.offer(next, read)
+        };
         // The announced edge never moves back (RFC 9293 section 3.8.6.2.1).
         let window = window.max(self.edge.saturating_sub(next));
         let field = ((window + (unit - 1)) >> scale).min(65_535);
@@ -143,17 +160,30 @@ impl ReceiveWindow {
     ///
     /// Returns whether the share grew. Linux then acknowledges at once, so that
     /// the sender hears of it (`tcp_grow_window` sets `icsk_ack.quick`).
-    pub(super) fn on_data(&mut self, config: &Config, now: Time, segment: &Segment, next: u64, read: u64) -> bool {
+    pub(super) fn on_data(
+        &mut self,
+        config: &Config,
+        now: Time,
+        segment: &Segment,
+        next: u64,
+        read: u64,
+    ) -> bool {
         if segment.payload_bytes > self.full_segment {
             self.full_segment = segment.payload_bytes.min(self.smss);
-            let measured = self.tuning.as_mut().and_then(|tuning| tuning.measure_overhead(self.full_segment));
+            let measured = self
+                .tuning
+                .as_mut()
+                .and_then(|tuning| tuning.measure_overhead(self.full_segment));
             self.capacity = measured.unwrap_or(self.capacity);
         }
         let limit = self.limit();
-        let Some(tuning) = &mut self.tuning else { return false };
+        let Some(tuning) = &mut self.tuning else {
+            return false;
+        };
         // What lies in the buffer is no room; old stacks looked at its size alone.
         let most = if tuning.extrapolates() {
-            self.capacity.saturating_sub(next.saturating_sub(read) + self.held)
+            self.capacity
+                .saturating_sub(next.saturating_sub(read) + self.held)
         } else {
             self.capacity
         };

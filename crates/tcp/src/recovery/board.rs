@@ -127,15 +127,18 @@ impl Board {
         self.use_probe && self.phase == Phase::Open && self.sacked.is_empty() && self.probe.is_none()
     }
 
-    pub(crate) fn choose(
-        &mut self, una: u64, nxt: u64, limit: u64, smss: u32, window: &Window,
-    ) -> Send {
+    pub(crate) fn choose(&mut self, una: u64, nxt: u64, limit: u64, smss: u32, window: &Window) -> Send {
         let mut flight = self.in_flight(una, nxt);
         if let Some((start, end)) = self.to_resend.first() {
-            let segment_end = self.segment_at(start).map_or(end, |(_, segment)| segment.end.min(end));
+            let segment_end = self
+                .segment_at(start)
+                .map_or(end, |(_, segment)| segment.end.min(end));
             if self.force || flight + (segment_end - start) <= window.bytes() {
                 self.force = false;
-                return Send::Again { start, end: segment_end };
+                return Send::Again {
+                    start,
+                    end: segment_end,
+                };
             }
             return Send::Nothing;
         }
@@ -146,7 +149,11 @@ impl Board {
             flight += self.sacked.total();
         }
         let len = u64::from(smss).min(limit - nxt);
-        if flight + len <= window.bytes() { Send::New } else { Send::Nothing }
+        if flight + len <= window.bytes() {
+            Send::New
+        } else {
+            Send::Nothing
+        }
     }
 
     /// The segment that contains `offset`, with its index.
@@ -158,7 +165,12 @@ impl Board {
     /// Books `[start, end)` as sent.
     pub(crate) fn sent(&mut self, now: Time, start: u64, end: u64, again: bool) {
         if !again {
-            self.segments.push_back(Sent { end, at: now, sacked: false, resends: 0 });
+            self.segments.push_back(Sent {
+                end,
+                at: now,
+                sacked: false,
+                resends: 0,
+            });
             if self.phase == Phase::Recovery {
                 self.progress.note_sent(end - start);
             }
@@ -220,7 +232,14 @@ impl Board {
 
     /// Looks for losses after SACKs or ACKs; returns whether there are new ones
     /// and, for RACK, when to look again.
-    pub(super) fn detect(&mut self, now: Time, una: u64, smss: u32, smallest: Span, srtt: Span) -> (bool, Time) {
+    pub(super) fn detect(
+        &mut self,
+        now: Time,
+        una: u64,
+        smss: u32,
+        smallest: Span,
+        srtt: Span,
+    ) -> (bool, Time) {
         let before = self.to_resend.total();
         let again_at = if self.use_rack {
             self.detect_by_time(now, una, smallest, srtt)
@@ -258,7 +277,9 @@ impl Board {
     /// highest `SACKed` one are lost, however many above them are `SACKed` (Linux
     /// `fackets_out`).
     fn bound_by_distance(&self) -> u64 {
-        let Some((_, top)) = self.sacked.last() else { return 0 };
+        let Some((_, top)) = self.sacked.last() else {
+            return 0;
+        };
         let forward = self.segments.partition_point(|segment| segment.end <= top);
         let lost = forward.saturating_sub(self.threshold as usize);
         lost.checked_sub(1).map_or(0, |last| self.segments[last].end)
@@ -277,7 +298,9 @@ impl Board {
         let eager = self.phase != Phase::Open || self.sacked_segments >= self.threshold;
         let wait = self.rack.window(eager, smallest, srtt);
         let mut again_at = Time::MAX;
-        let mut index = self.segments.partition_point(|segment| segment.end <= self.judged.max(una));
+        let mut index = self
+            .segments
+            .partition_point(|segment| segment.end <= self.judged.max(una));
         while let Some(&segment) = self.segments.get(index) {
             if segment.resends == 0 && !segment.sacked {
                 if !self.rack.precedes(segment.at, segment.end) {
@@ -288,7 +311,11 @@ impl Board {
                     again_at = lost_at;
                     break;
                 }
-                let start = if index == 0 { una } else { self.segments[index - 1].end };
+                let start = if index == 0 {
+                    una
+                } else {
+                    self.segments[index - 1].end
+                };
                 self.lose(start.max(una), segment.end);
             }
             self.judged = segment.end;
@@ -296,7 +323,8 @@ impl Board {
         }
         while let Some(&(at, start)) = self.resent.front() {
             let current = self.segment_at(start).map(|(_, segment)| *segment);
-            let Some(segment) = current.filter(|segment| segment.at == at && !segment.sacked && segment.end > una)
+            let Some(segment) =
+                current.filter(|segment| segment.at == at && !segment.sacked && segment.end > una)
             else {
                 self.resent.pop_front();
                 continue;
@@ -318,7 +346,11 @@ impl Board {
     /// The last segment in flight, for a tail loss probe.
     pub(super) fn last_segment(&self, una: u64) -> Option<(u64, u64)> {
         let last = self.segments.back()?;
-        let start = self.segments.len().checked_sub(2).map_or(una, |index| self.segments[index].end);
+        let start = self
+            .segments
+            .len()
+            .checked_sub(2)
+            .map_or(una, |index| self.segments[index].end);
         Some((start.max(una), last.end))
     }
 

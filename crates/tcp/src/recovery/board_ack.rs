@@ -37,7 +37,11 @@ impl Delivery {
         let acked = self.acked.filter(|_| !self.resent || !by_sack);
         let sacked = self.sacked.filter(|_| by_sack);
         let first = acked.or(sacked).map(|(first, _)| now.since(first));
-        let last = if by_sack { sacked.or(acked).map(|(_, last)| now.since(last)) } else { first };
+        let last = if by_sack {
+            sacked.or(acked).map(|(_, last)| now.since(last))
+        } else {
+            first
+        };
         (first, last)
     }
 }
@@ -49,7 +53,15 @@ fn note(times: &mut Option<(Time, Time)>, sent: Time) {
 
 impl Board {
     /// Takes segments wholly acknowledged off the board.
-    fn take_ack(&mut self, now: Time, una: u64, ack: u64, recover: u64, smallest: Span, delivery: &mut Delivery) {
+    fn take_ack(
+        &mut self,
+        now: Time,
+        una: u64,
+        ack: u64,
+        recover: u64,
+        smallest: Span,
+        delivery: &mut Delivery,
+    ) {
         let sacked_before = self.sacked.total();
         while let Some(segment) = self.segments.front() {
             if segment.end > ack {
@@ -58,7 +70,8 @@ impl Board {
             if segment.sacked {
                 self.sacked_segments -= 1;
             } else {
-                self.rack.delivered(now, segment.at, segment.end, segment.resends > 0, smallest);
+                self.rack
+                    .delivered(now, segment.at, segment.end, segment.resends > 0, smallest);
                 if segment.resends == 0 {
                     note(&mut delivery.acked, segment.at);
                     delivery.original |= segment.end <= recover;
@@ -82,11 +95,20 @@ impl Board {
     /// Takes the SACK blocks of an ACK.
     #[allow(clippy::too_many_arguments)]
     fn take_sacks(
-        &mut self, now: Time, una: u64, nxt: u64, ack: u64, blocks: &[(u64, u64)], smallest: Span, delivery: &mut Delivery,
+        &mut self,
+        now: Time,
+        una: u64,
+        nxt: u64,
+        ack: u64,
+        blocks: &[(u64, u64)],
+        smallest: Span,
+        delivery: &mut Delivery,
     ) {
         let top = delivery.top;
         for (index, &(start, end)) in blocks.iter().enumerate() {
-            let inside = blocks.get(index + 1).is_some_and(|next| next.0 <= start && end <= next.1);
+            let inside = blocks
+                .get(index + 1)
+                .is_some_and(|next| next.0 <= start && end <= next.1);
             if index == 0 && (end <= ack || inside) {
                 delivery.duplicate_reported = true;
                 continue;
@@ -95,7 +117,15 @@ impl Board {
             if start >= end {
                 continue;
             }
-            let Self { sacked, segments, rack, sacked_segments, to_resend, recover, .. } = self;
+            let Self {
+                sacked,
+                segments,
+                rack,
+                sacked_segments,
+                to_resend,
+                recover,
+                ..
+            } = self;
             let added = sacked.insert_with(start, end, |from, to| {
                 to_resend.remove(from, to);
                 let first = segments.partition_point(|segment| segment.end <= from);
@@ -136,15 +166,25 @@ impl Sender {
     }
 
     pub(crate) fn board_ack(
-        &mut self, cx: &mut Context<'_>, ack: u64, advanced: bool, duplicate: bool, segment: &Segment,
+        &mut self,
+        cx: &mut Context<'_>,
+        ack: u64,
+        advanced: bool,
+        duplicate: bool,
+        segment: &Segment,
     ) {
         let smallest = self.rto.smallest();
         let (una, nxt) = (self.una, self.nxt);
         let isn = self.isn;
-        let Repair::Board(board) = &mut self.repair else { return };
+        let Repair::Board(board) = &mut self.repair else {
+            return;
+        };
         let flight_before = board.in_flight(una, nxt);
         let top = board.sacked.last().map_or(0, |(_, right)| right);
-        let mut delivery = Delivery { top, ..Delivery::default() };
+        let mut delivery = Delivery {
+            top,
+            ..Delivery::default()
+        };
         if !segment.sack.is_empty() {
             let mut blocks = [(0, 0); 4];
             let mut count = 0;
@@ -174,7 +214,9 @@ impl Sender {
         if advanced {
             self.rearm(cx);
         }
-        let Repair::Board(board) = &mut self.repair else { return };
+        let Repair::Board(board) = &mut self.repair else {
+            return;
+        };
         if board.phase == Phase::Open
             && board.sacked.is_empty()
             && delivery.newly_sacked == 0
@@ -213,7 +255,12 @@ impl Sender {
 
     #[cold]
     fn board_ack_slow(
-        &mut self, cx: &mut Context<'_>, acked: u64, delivery: &Delivery, segment: &Segment, flight_before: u64,
+        &mut self,
+        cx: &mut Context<'_>,
+        acked: u64,
+        delivery: &Delivery,
+        segment: &Segment,
+        flight_before: u64,
         last_rtt: Option<Span>,
     ) {
         let advanced = acked > 0;
@@ -235,11 +282,19 @@ impl Sender {
             self.enter_recovery(cx);
         }
         let in_flight = self.in_flight();
-        let Repair::Board(board) = &mut self.repair else { return };
+        let Repair::Board(board) = &mut self.repair else {
+            return;
+        };
         let phase = board.phase;
         if phase == Phase::Recovery {
             let safe = advanced && !new_losses;
-            board.progress.on_ack(cx.config.reduction, &mut self.window, in_flight, delivery.bytes, safe);
+            board.progress.on_ack(
+                cx.config.reduction,
+                &mut self.window,
+                in_flight,
+                delivery.bytes,
+                safe,
+            );
         }
         if advanced || delivery.bytes > 0 {
             let may_grow = phase != Phase::Recovery;
@@ -283,7 +338,9 @@ impl Sender {
 
     /// Whether this ACK shows that the last reduction was needless.
     fn needless(&mut self, cx: &Context<'_>, advanced: bool, delivery: &Delivery, echo: u32) -> bool {
-        let Repair::Board(board) = &mut self.repair else { return false };
+        let Repair::Board(board) = &mut self.repair else {
+            return false;
+        };
         let frto = std::mem::take(&mut board.frto);
         if frto && delivery.bytes == 0 {
             board.frto = true;
@@ -382,10 +439,16 @@ impl Sender {
         };
         cx.stats.tail_loss_probes += 1;
         if new_data {
-            board.probe = Some(Probe { end: nxt, was_resend: false });
+            board.probe = Some(Probe {
+                end: nxt,
+                was_resend: false,
+            });
             self.resend_now = Some(nxt);
         } else {
-            board.probe = Some(Probe { end, was_resend: true });
+            board.probe = Some(Probe {
+                end,
+                was_resend: true,
+            });
             self.resend_now = Some(start);
         }
         self.arm_retransmit(cx);

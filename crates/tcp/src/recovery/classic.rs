@@ -32,7 +32,13 @@ pub(crate) struct Classic {
 
 impl Classic {
     pub(crate) const fn new(kind: Recovery) -> Self {
-        Self { kind, recover: 1, inflation: 0, last_cut: Cut::None, had_partial_ack: false }
+        Self {
+            kind,
+            recover: 1,
+            inflation: 0,
+            last_cut: Cut::None,
+            had_partial_ack: false,
+        }
     }
 
     pub(crate) const fn inflation(&self) -> u64 {
@@ -137,7 +143,10 @@ impl Sender {
         } else {
             let excess = acked - classic.inflation;
             classic.inflation = smss;
-            let cwnd = self.window.fixed().saturating_sub(excess << Window::FRACTION_BITS);
+            let cwnd = self
+                .window
+                .fixed()
+                .saturating_sub(excess << Window::FRACTION_BITS);
             self.window.set_fixed(cwnd);
         }
         self.una = ack;

@@ -51,7 +51,11 @@ pub(crate) enum Send {
 impl Send {
     /// New data if a full segment at `nxt` ends within `bound`.
     pub(crate) const fn new_if(nxt: u64, smss: u32, bound: u64) -> Self {
-        if nxt + smss as u64 <= bound { Self::New } else { Self::Nothing }
+        if nxt + smss as u64 <= bound {
+            Self::New
+        } else {
+            Self::Nothing
+        }
     }
 }
 

@@ -24,7 +24,14 @@ pub(crate) struct Pipe {
 
 impl Pipe {
     pub(crate) fn new() -> Self {
-        Self { sacked: RangeSet::default(), resent_below: 0, count: 0, fast: false, after_timeout: false, recover: 1 }
+        Self {
+            sacked: RangeSet::default(),
+            resent_below: 0,
+            count: 0,
+            fast: false,
+            after_timeout: false,
+            recover: 1,
+        }
     }
 
     pub(crate) const fn in_recovery(&self) -> bool {
@@ -53,9 +60,10 @@ impl Pipe {
             return Send::Nothing;
         }
         match self.sacked.next_hole(self.resent_below.max(una)) {
-            Some((start, end)) if start < edge => {
-                Send::Again { start, end: end.min(start + u64::from(smss)) }
-            }
+            Some((start, end)) if start < edge => Send::Again {
+                start,
+                end: end.min(start + u64::from(smss)),
+            },
             Some(_) => Send::Nothing,
             None => Send::new_if(nxt, smss, edge),
         }
@@ -88,7 +96,8 @@ impl Sender {
         let mut fresh = 0;
         for &(left, right) in segment.sack.as_slice() {
             let offset = |seq: crate::Seq| {
-                una.checked_add_signed(i64::from(seq.since(isn.add(una as u32)))).unwrap_or(0)
+                una.checked_add_signed(i64::from(seq.since(isn.add(una as u32))))
+                    .unwrap_or(0)
             };
             let (left, right) = (offset(left).max(una), offset(right).min(max));
             fresh += pipe.sacked.insert(left, right);

@@ -17,7 +17,12 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) const fn new(flight: u64) -> Self {
-        Self { flight_at_start: flight, delivered: 0, sent: 0, acks: 0 }
+        Self {
+            flight_at_start: flight,
+            delivered: 0,
+            sent: 0,
+            acks: 0,
+        }
     }
 
     pub(super) fn note_sent(&mut self, bytes: u64) {
@@ -27,7 +32,12 @@ impl Progress {
     /// One ACK in recovery: sets cwnd. `in_flight` is what is out after this
     /// ACK; `safe` says that it advanced and told of no further loss.
     pub(super) fn on_ack(
-        &mut self, how: Reduction, window: &mut Window, in_flight: u64, delivered: u64, safe: bool,
+        &mut self,
+        how: Reduction,
+        window: &mut Window,
+        in_flight: u64,
+        delivered: u64,
+        safe: bool,
     ) {
         let ssthresh = window.ssthresh();
         let smss = u64::from(window.smss());
@@ -37,7 +47,12 @@ impl Progress {
                 self.acks += 1;
                 if self.acks >= 2 {
                     self.acks -= 2;
-                    window.set_bytes(window.bytes().saturating_sub(smss).max(ssthresh.min(window.bytes())));
+                    window.set_bytes(
+                        window
+                            .bytes()
+                            .saturating_sub(smss)
+                            .max(ssthresh.min(window.bytes())),
+                    );
                 }
                 let most = in_flight + smss;
                 if window.bytes() > most {
@@ -63,11 +78,19 @@ impl Progress {
             due.saturating_sub(self.sent)
         } else {
             let owed = self.delivered.saturating_sub(self.sent).max(delivered);
-            let bound = if safe { owed + smss } else { self.delivered.saturating_sub(self.sent) };
+            let bound = if safe {
+                owed + smss
+            } else {
+                self.delivered.saturating_sub(self.sent)
+            };
             bound.min(ssthresh - in_flight)
         };
         // The fast retransmission itself always goes out.
-        let may_send = if self.sent == 0 { may_send.max(smss) } else { may_send };
+        let may_send = if self.sent == 0 {
+            may_send.max(smss)
+        } else {
+            may_send
+        };
         window.set_bytes(in_flight + may_send);
     }
 }

@@ -22,7 +22,14 @@ pub(super) struct Rack {
 
 impl Rack {
     pub(super) const fn new() -> Self {
-        Self { sent: Time::ZERO, end: 0, rtt: Span::ZERO, reordering: false, quarters: 1, widened_until: 0 }
+        Self {
+            sent: Time::ZERO,
+            end: 0,
+            rtt: Span::ZERO,
+            reordering: false,
+            quarters: 1,
+            widened_until: 0,
+        }
     }
 
     /// A segment was delivered. Retransmissions acknowledged faster than a
@@ -61,7 +68,11 @@ impl Rack {
             return Span::ZERO;
         }
         let wait = smallest_rtt * u64::from(self.quarters) / 4;
-        if srtt != Span::ZERO && wait > srtt { srtt } else { wait }
+        if srtt != Span::ZERO && wait > srtt {
+            srtt
+        } else {
+            wait
+        }
     }
 
     /// When a segment sent at `sent` counts as lost.

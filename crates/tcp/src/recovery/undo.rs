@@ -21,7 +21,12 @@ pub(super) struct Undo {
 
 impl Undo {
     pub(super) const fn new(window: Window) -> Self {
-        Self { window, first_resent: 0, resent: 0, any_resent: false }
+        Self {
+            window,
+            first_resent: 0,
+            resent: 0,
+            any_resent: false,
+        }
     }
 
     /// A segment was sent again at timestamp `clock`.
@@ -47,7 +52,9 @@ impl Undo {
 impl Sender {
     /// Puts cwnd and threshold back and forgets the losses.
     pub(super) fn undo_reduction(&mut self, cx: &mut Context<'_>) {
-        let Repair::Board(board) = &mut self.repair else { return };
+        let Repair::Board(board) = &mut self.repair else {
+            return;
+        };
         let Some(undo) = board.take_undo() else { return };
         board.forget_losses();
         let cwnd = self.window.fixed().max(undo.window.fixed());

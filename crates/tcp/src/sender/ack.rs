@@ -126,7 +126,11 @@ impl Sender {
         self.partial_credit += acked;
         let mut whole = 0;
         if self.partial_credit >= smss {
-            whole = if self.partial_credit < 2 * smss { 1 } else { self.partial_credit / smss };
+            whole = if self.partial_credit < 2 * smss {
+                1
+            } else {
+                self.partial_credit / smss
+            };
             self.partial_credit -= whole * smss;
         }
         if self.partial_credit > 0 && self.una == self.max {
@@ -139,7 +143,12 @@ impl Sender {
     /// Tells the congestion control of an ACK of new data.
     #[inline]
     pub(crate) fn grow(
-        &mut self, cx: &mut Context<'_>, acked: u64, delivered: u64, rtt: Option<Span>, may_grow: bool,
+        &mut self,
+        cx: &mut Context<'_>,
+        acked: u64,
+        delivered: u64,
+        rtt: Option<Span>,
+        may_grow: bool,
         in_flight_before: u64,
     ) {
         let credit = self.credit(cx, acked);

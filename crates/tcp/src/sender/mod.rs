@@ -88,7 +88,11 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(crate) fn new(config: &Config, isn: u32) -> Self {
-        let initial = if config.reduction == Reduction::Ns2 { 1 } else { config.initial_window_segments };
+        let initial = if config.reduction == Reduction::Ns2 {
+            1
+        } else {
+            config.initial_window_segments
+        };
         let mut window = Window::new(config.smss, initial);
         if let InitialSsthresh::Segments(segments) = config.initial_ssthresh {
             window.set_ssthresh(u64::from(segments) * u64::from(config.smss));
@@ -136,7 +140,8 @@ impl Sender {
 
     /// The offset a wire number near `una` stands for; `None` before the SYN.
     pub(crate) fn offset_of(&self, seq: Seq) -> Option<u64> {
-        self.una.checked_add_signed(i64::from(seq.since(self.seq(self.una))))
+        self.una
+            .checked_add_signed(i64::from(seq.since(self.seq(self.una))))
     }
 
     /// End of everything there is to send, FIN included.
@@ -175,7 +180,11 @@ impl Sender {
     /// section 3.1; Linux only after the second loss).
     pub(crate) fn initial_window(&self, config: &Config) -> u64 {
         let tolerated = u32::from(config.rto.estimator == crate::config::RttEstimator::Linux);
-        let segments = if self.syn_losses > tolerated { 1 } else { config.initial_window_segments };
+        let segments = if self.syn_losses > tolerated {
+            1
+        } else {
+            config.initial_window_segments
+        };
         u64::from(segments.max(1)) * u64::from(self.smss)
     }
 

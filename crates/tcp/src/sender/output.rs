@@ -71,8 +71,8 @@ impl Sender {
             return Some(self.emit(cx, start.max(self.una), u64::MAX));
         }
         if std::mem::take(&mut self.extra_now)
-            && self.nxt + u64::from(self.smss) <= self.una + self.window.bytes()
-                + u64::from(self.dup_acks) * u64::from(self.smss)
+            && self.nxt + u64::from(self.smss)
+                <= self.una + self.window.bytes() + u64::from(self.dup_acks) * u64::from(self.smss)
             && self.may_send_new(cx)
         {
             return Some(self.emit(cx, self.nxt, u64::MAX));
@@ -87,9 +87,7 @@ impl Sender {
                 Send::new_if(self.nxt, self.smss, self.una + window)
             }
             Repair::Pipe(pipe) => pipe.choose(self.una, self.nxt, self.smss, &self.window, self.edge),
-            Repair::Board(board) => {
-                board.choose(self.una, self.nxt, limit, self.smss, &self.window)
-            }
+            Repair::Board(board) => board.choose(self.una, self.nxt, limit, self.smss, &self.window),
         };
         match choice {
             Send::Nothing => None,
@@ -150,7 +148,8 @@ impl Sender {
             stop = stop.min(self.edge.max(start));
         }
         let payload = stop.saturating_sub(start) as u32;
-        let fin = self.fin_queued && start + u64::from(payload) == self.end && start + u64::from(payload) < bound;
+        let fin =
+            self.fin_queued && start + u64::from(payload) == self.end && start + u64::from(payload) < bound;
         let end = start + u64::from(payload) + u64::from(fin);
         if payload > 0 {
             cx.stats.data_packets += 1;

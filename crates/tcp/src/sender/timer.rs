@@ -63,7 +63,11 @@ impl Sender {
             return;
         }
         // Linux: 2 SRTT, plus the worst delayed ACK when one segment is out.
-        let slack = if self.in_flight() <= u64::from(self.smss) { Span::from_ms(200) } else { Span::from_ms(2) };
+        let slack = if self.in_flight() <= u64::from(self.smss) {
+            Span::from_ms(200)
+        } else {
+            Span::from_ms(2)
+        };
         let probe = cx.now + srtt * 2 + slack;
         self.timer = Timer::TailProbe;
         self.deadline = probe.min(retransmit);
@@ -130,7 +134,11 @@ impl Sender {
 
     fn on_timeout(&mut self, cx: &mut Context<'_>) -> bool {
         self.retries = self.retries.saturating_add(1);
-        let most = if self.una == 0 { cx.config.rto.max_syn_retries } else { cx.config.rto.max_retries };
+        let most = if self.una == 0 {
+            cx.config.rto.max_syn_retries
+        } else {
+            cx.config.rto.max_retries
+        };
         if self.retries > most {
             return false;
         }

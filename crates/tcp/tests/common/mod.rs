@@ -21,7 +21,13 @@ pub struct Wire {
 impl Wire {
     pub fn new(mbit: u64, delay: Span, limit: usize) -> Self {
         let rate = BitRate::from_bps(mbit * 1_000_000);
-        Self { rate, delay, limit, free_at: Time::ZERO, departures: VecDeque::new() }
+        Self {
+            rate,
+            delay,
+            limit,
+            free_at: Time::ZERO,
+            departures: VecDeque::new(),
+        }
     }
 
     /// Arrival at the far end, or `None` when the queue is full.
@@ -138,7 +144,10 @@ pub fn run(setup: Setup) -> Outcome {
             access(),
         ],
         passed: [0; 2],
-        streams: [Stream::new(seed, "wire/downlink"), Stream::new(seed, "wire/uplink")],
+        streams: [
+            Stream::new(seed, "wire/downlink"),
+            Stream::new(seed, "wire/uplink"),
+        ],
         trace: Vec::new(),
         queue_drops: 0,
         timers: [Time::MAX; 2],
@@ -163,7 +172,13 @@ impl World {
             events += 1;
             self.step(now, &what);
         }
-        Outcome { server: self.server, client: self.client, trace: self.trace, queue_drops: self.queue_drops, events }
+        Outcome {
+            server: self.server,
+            client: self.client,
+            trace: self.trace,
+            queue_drops: self.queue_drops,
+            events,
+        }
     }
 
     fn at(&mut self, time: Time, what: Happening) {

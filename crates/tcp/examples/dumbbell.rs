@@ -1,6 +1,6 @@
 //! Runs one flow over the ns-2 oracle's dumbbell and prints its trace and result.
 //!
-//! `cargo run --example dumbbell -- personality=ns-2 sender=reno window=64 loss=20,21 dur=20 trace=/tmp/x`
+//! `cargo run --example dumbbell -- personality=ns-2 sender=reno window=64 loss=20,21 dur=20 trace=out/trace`
 #![allow(clippy::print_stdout)]
 
 #[path = "../tests/common/mod.rs"]

@@ -31,7 +31,9 @@ LABELS = {
 
 def measure(seconds: float) -> dict[str, float]:
     """Runs the measurements, each for so long."""
-    output = subprocess.run([*COMMAND, str(seconds)], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(
+        [*COMMAND, str(seconds)], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     pairs = (line.split() for line in output.splitlines())
     return {name: float(value) for name, value in pairs}
 

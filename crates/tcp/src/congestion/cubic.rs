@@ -148,7 +148,11 @@ impl Controller {
         let credit = ack.credit_bytes;
         // No loss has shown yet what the path holds: at least 5 % more each round trip
         // (Linux `bictcp_update`). Below twenty segments Reno's one segment is more.
-        let least = if self.maximum == 0 && cwnd >= 20 << FRACTION_BITS { cwnd / 20 } else { 0 };
+        let least = if self.maximum == 0 && cwnd >= 20 << FRACTION_BITS {
+            cwnd / 20
+        } else {
+            0
+        };
         let smss = u64::from(window.smss());
         if self.config.reno_friendly {
             // alpha = 3 (1 - beta) / (1 + beta), and 1 once past the last maximum.
@@ -285,7 +289,11 @@ mod tests {
         for _ in 0..100 {
             control.on_ack(&mut window, &ack_at(100, 1000));
         }
-        assert!((104_900..=105_100).contains(&window.bytes()), "{}", window.bytes());
+        assert!(
+            (104_900..=105_100).contains(&window.bytes()),
+            "{}",
+            window.bytes()
+        );
     }
 
     #[test]

@@ -23,6 +23,12 @@ def compare(
     settings: SetOption = None,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Runs of each variant.")] = 3,
     engine: Annotated[str, typer.Option("--engine", help="kernel or kernel-ebpf.")] = "kernel",
+    write_docs: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-docs", metavar="FILE", help="Also write the table into the validation page FILE."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
     threads: Annotated[
         int | None,
@@ -39,6 +45,11 @@ def compare(
     become_able()
     with interruptible():
         rows = [row for entry in entries for row in run_both(entry, engine, threads)]
+    if write_docs is not None:
+        from lasthop.kernel.document import engines_section, with_section
+
+        page = write_docs.read_text(encoding="utf-8") if write_docs.exists() else ""
+        write_docs.write_text(with_section(page, engines_section(rows, seeds)), encoding="utf-8")
     if as_json:
         typer.echo(json.dumps([row.to_dict() for row in rows], indent=2, allow_nan=False))
         return

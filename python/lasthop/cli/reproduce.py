@@ -33,7 +33,10 @@ def reproduce(
             show_default="all",
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Seeds per variant.")] = 30,
+    seeds: Annotated[
+        int | None,
+        typer.Option("--seeds", min=1, help="Seeds per variant.", show_default="30; 10 in real time"),
+    ] = None,
     engine: Annotated[str, typer.Option("--engine", help="sim or kernel.")] = "sim",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
     report: Annotated[bool, typer.Option("--report", help="Also write a report.")] = False,
@@ -68,13 +71,17 @@ def reproduce(
 
         become_able()
     started = time.monotonic()
+    seeds = seeds or (10 if engine.startswith("kernel") else 30)
     lab = Lab(project_root(), seeds=seeds, engine=engine, threads=threads, out=out)
     outcome = perform(lab, selections)
     page = _report(lab, selections, outcome, out, report_file) if report or report_file else None
     if write_docs is not None:
+        from lasthop.kernel.document import kept_section, with_section
         from lasthop.reproduce.document import validation_page
 
-        write_docs.write_text(validation_page(lab, selections, outcome), encoding="utf-8")
+        before = write_docs.read_text(encoding="utf-8") if write_docs.exists() else ""
+        text = with_section(validation_page(lab, selections, outcome), kept_section(before))
+        write_docs.write_text(text, encoding="utf-8")
     if as_json:
         typer.echo(json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
         return

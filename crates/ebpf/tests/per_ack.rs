@@ -8,10 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use lasthop_ebpf::{Growth, PerAck};
-use support::client::{MSS, Server};
-
-/// Linux's initial window, segments.
-const INITIAL: u32 = 10;
+use support::client::{INITIAL, MSS, Server};
 
 /// The kernel's congestion state after a loss is noticed.
 const RECOVERY: u8 = 3;
@@ -29,9 +26,7 @@ fn available() -> Vec<String> {
 /// acknowledged by `n` divacks and a full ACK.
 fn window_after_one_round(congestion_control: &str, n: u32) -> u32 {
     let server = Server::new();
-    let mut connection = server.connect(40_000, congestion_control);
-    connection.write(400_000);
-    connection.await_data(INITIAL * MSS);
+    let connection = server.sending(congestion_control);
     assert_eq!(connection.cwnd(), INITIAL);
     connection.ack_divided(0..INITIAL, n);
     connection.cwnd()
@@ -64,9 +59,7 @@ fn it_repeats_in_the_second_round() {
     }
     let per_ack = PerAck::register(Growth::Always).expect("register");
     let server = Server::new();
-    let mut connection = server.connect(40_000, per_ack.name());
-    connection.write(400_000);
-    connection.await_data(INITIAL * MSS);
+    let connection = server.sending(per_ack.name());
     connection.ack_divided(0..INITIAL, 2);
     assert_eq!(connection.cwnd(), 40);
     connection.await_data(50 * MSS);
@@ -81,9 +74,7 @@ fn duplicates_and_window_updates_do_not_grow_it() {
     }
     let per_ack = PerAck::register(Growth::Always).expect("register");
     let server = Server::new();
-    let mut connection = server.connect(40_000, per_ack.name());
-    connection.write(400_000);
-    connection.await_data(INITIAL * MSS);
+    let connection = server.sending(per_ack.name());
     connection.ack(MSS);
     connection.ack(MSS);
     connection.ack(500);
@@ -120,13 +111,8 @@ fn recovery_is_the_kernels_and_avoidance_counts_acks() {
     }
     let per_ack = PerAck::register(Growth::Always).expect("register");
     let server = Server::new();
-    let mut connection = server.connect(40_000, per_ack.name());
-    connection.write(400_000);
-    connection.await_data(INITIAL * MSS);
-    // The first segment is lost.
-    for segments in 2..=4 {
-        connection.ack_with_sack(0, Some((MSS, segments * MSS)));
-    }
+    let connection = server.sending(per_ack.name());
+    connection.lose_first();
     let info = connection.info();
     assert_eq!(
         (info.tcpi_ca_state, info.tcpi_snd_ssthresh),

@@ -30,9 +30,7 @@ fn every_segment_yields_the_state_it_found() {
     }
     let server = Server::new();
     let mut trace = watch(&server);
-    let mut connection = server.connect(40_000, "reno");
-    connection.write(400_000);
-    connection.await_data(10 * MSS);
+    let connection = server.sending("reno");
     for segment in 1..=5 {
         connection.ack(segment * MSS);
     }
@@ -118,12 +116,8 @@ fn losses_show_as_retransmission_and_congestion_state() {
     }
     let server = Server::new();
     let mut trace = watch(&server);
-    let mut connection = server.connect(40_000, "reno");
-    connection.write(400_000);
-    connection.await_data(10 * MSS);
-    for segments in 2..=4 {
-        connection.ack_with_sack(0, Some((MSS, segments * MSS)));
-    }
+    let connection = server.sending("reno");
+    connection.lose_first();
     connection.ack(10 * MSS);
     let kinds: Vec<SampleKind> = samples(&mut trace)
         .iter()
@@ -181,9 +175,7 @@ fn samples_beyond_the_buffer_are_counted() {
         buffer_bytes: 1,
     };
     let mut trace = Trace::start(&filter).expect("the trace starts");
-    let mut connection = server.connect(40_000, "reno");
-    connection.write(400_000);
-    connection.await_data(10 * MSS);
+    let connection = server.sending("reno");
     let before = samples(&mut trace).len() as u64;
     assert_eq!(trace.lost().expect("lost"), 0);
     for byte in 1..=SEGMENTS {

@@ -15,6 +15,8 @@ use super::netns::Namespace;
 
 /// What the client announces, in bytes.
 pub const MSS: u32 = 1000;
+/// Linux's initial window, segments.
+pub const INITIAL: u32 = 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
@@ -34,6 +36,15 @@ impl Server {
         // Timeouts far beyond any pause of the test's own.
         namespace.ip("route change 10.0.0.0/24 dev tun0 rto_min 20s");
         Self { namespace, tun }
+    }
+
+    /// A connection from port 40 000 with far more to send than any window
+    /// allows, its first window already under way.
+    pub fn sending(&self, congestion_control: &str) -> Connection<'_> {
+        let mut connection = self.connect(40_000, congestion_control);
+        connection.write(400_000);
+        connection.await_data(INITIAL * MSS);
+        connection
     }
 
     /// A connection from a client's port; its sender uses `congestion_control`.
@@ -152,6 +163,13 @@ impl Connection<'_> {
             sack,
             ..Segment::default()
         });
+    }
+
+    /// The first segment is lost: each of the next three is acknowledged by a SACK.
+    pub fn lose_first(&self) {
+        for segments in 2..=4 {
+            self.ack_with_sack(0, Some((MSS, segments * MSS)));
+        }
     }
 
     /// What the kernel tells of the sender.

@@ -6,84 +6,37 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
+use lasthop_scenario::Dialogue;
 use lasthop_scenario::spec::WorkloadKind;
 use lasthop_units::{Span, Time};
 
 use crate::Clock;
 
-/// What a TCP flow does.
+/// The two programs of a TCP flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Conversation {
-    /// Whether the sender opens the connection.
-    pub(crate) sender_opens: bool,
-    request_bytes: u64,
-    /// Bytes of each answer in turn; `None` answers without end.
-    responses: Option<Vec<u64>>,
-    think_time: Span,
-    close: bool,
-    lasts: Option<Span>,
+    /// What they say to each other.
+    pub(crate) dialogue: Dialogue,
 }
 
 impl Conversation {
     /// The conversation of a workload; `None` for datagrams.
     pub(crate) fn of(kind: &WorkloadKind) -> Option<Self> {
-        match kind {
-            WorkloadKind::Bulk {
-                bytes,
-                lasts,
-                sender_opens,
-                request_bytes,
-                close,
-            } => Some(Self {
-                sender_opens: *sender_opens,
-                request_bytes: if *sender_opens { 0 } else { *request_bytes },
-                responses: bytes.map(|bytes| vec![bytes]),
-                think_time: Span::ZERO,
-                close: *close,
-                lasts: *lasts,
-            }),
-            WorkloadKind::Objects {
-                request_bytes,
-                response_bytes,
-                objects,
-                think_time,
-            } => {
-                let sizes = response_bytes.iter().copied().cycle().take(*objects as usize);
-                Some(Self {
-                    sender_opens: false,
-                    request_bytes: *request_bytes,
-                    responses: Some(sizes.collect()),
-                    think_time: *think_time,
-                    close: true,
-                    lasts: None,
-                })
-            }
-            WorkloadKind::Udp { .. } | WorkloadKind::Command { .. } => None,
-        }
-    }
-
-    /// Bytes to be moved in all; 0 when without end.
-    pub(crate) fn total_bytes(&self) -> u64 {
-        self.responses.iter().flatten().sum()
-    }
-
-    /// Whether the flow comes to an end by itself.
-    pub(crate) fn is_bounded(&self) -> bool {
-        self.responses.is_some()
+        Dialogue::of(kind).map(|dialogue| Self { dialogue })
     }
 
     /// The sending program, on a connected socket. `start` is the flow's.
     pub(crate) fn send(&self, mut socket: &TcpStream, clock: Clock, start: Time) -> io::Result<()> {
-        let stop = self.lasts.map_or(Time::MAX, |lasts| start + lasts);
+        let stop = self.dialogue.lasts.map_or(Time::MAX, |lasts| start + lasts);
         let mut pattern = Pattern::new();
-        let Some(responses) = &self.responses else {
+        if !self.dialogue.is_bounded() {
             self.read_request(socket)?;
             while clock.now() < stop {
                 socket.write_all(pattern.next(Pattern::CHUNK))?;
             }
             return socket.shutdown(Shutdown::Write);
-        };
-        for &bytes in responses {
+        }
+        for bytes in self.dialogue.responses() {
             self.read_request(socket)?;
             let mut left = bytes;
             while left > 0 && clock.now() < stop {
@@ -92,7 +45,7 @@ impl Conversation {
                 left -= chunk as u64;
             }
         }
-        if self.close {
+        if self.dialogue.close {
             socket.shutdown(Shutdown::Write)
         } else {
             Ok(())
@@ -100,8 +53,9 @@ impl Conversation {
     }
 
     fn read_request(&self, socket: &TcpStream) -> io::Result<()> {
-        let copied = io::copy(&mut socket.take(self.request_bytes), &mut io::sink())?;
-        if copied < self.request_bytes {
+        let asked = self.dialogue.request_bytes;
+        let copied = io::copy(&mut socket.take(asked), &mut io::sink())?;
+        if copied < asked {
             Err(io::ErrorKind::UnexpectedEof.into())
         } else {
             Ok(())
@@ -116,15 +70,14 @@ impl Conversation {
         clock: Clock,
         mut arrived: impl FnMut(u64),
     ) -> io::Result<Option<Time>> {
-        let request = vec![b'?'; self.request_bytes as usize];
+        let request = vec![b'?'; self.dialogue.request_bytes as usize];
         let mut expected = Pattern::new();
         let mut buffer = vec![0; Pattern::CHUNK];
-        let endless = [u64::MAX];
-        let responses = self.responses.as_deref().unwrap_or(&endless);
+        let endless = (!self.dialogue.is_bounded()).then_some(u64::MAX);
         let mut end = None;
-        for (number, &bytes) in responses.iter().enumerate() {
-            if number > 0 && self.think_time > Span::ZERO {
-                clock.sleep_until(clock.now() + self.think_time);
+        for (number, bytes) in endless.into_iter().chain(self.dialogue.responses()).enumerate() {
+            if number > 0 && self.dialogue.think_time > Span::ZERO {
+                clock.sleep_until(clock.now() + self.dialogue.think_time);
             }
             socket.write_all(&request)?;
             let mut left = bytes;

@@ -4,14 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use lasthop_network::Route;
-use lasthop_path::{DropReason, StationAirtime};
-use lasthop_record::{CellRecord, EventRow, FlowRow, Samples, StationRow};
+use lasthop_network::{PlannedFlow, planned_flows, station_rows};
+use lasthop_record::{CellRecord, EventRow, FlowRow, Log, Samples};
+use lasthop_scenario::Dialogue;
 use lasthop_scenario::spec::{Sampling, Variant, World};
 use lasthop_units::{Direction, Span, Time};
 
 use crate::command::Commands;
-use crate::conversation::Conversation;
 use crate::fetch::Fetches;
 use crate::routed::FIRST_PORT;
 use crate::sampler::{Sampled, Sampler, SenderKey};
@@ -27,15 +26,6 @@ const LINGER: Span = Span::from_ms(20);
 /// Real-time runs of one process go one after the other: two at once would
 /// make each other late.
 static RUNNING: Mutex<()> = Mutex::new(());
-
-/// One flow of a workload, before it runs.
-#[derive(Clone, Debug)]
-struct FlowSpec {
-    workload: usize,
-    route: Route,
-    direction: Direction,
-    start: Time,
-}
 
 /// Runs `variant` with `seed`, again while it is late beyond the bound and
 /// attempts are left. The totals say whether the last one is valid.
@@ -57,7 +47,7 @@ pub fn run_cell(variant: &Variant, seed: u64, options: &Options) -> Result<CellR
 }
 
 fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, bool), Error> {
-    let flows = flows(world);
+    let flows = planned_flows(world);
     let routes = flows.iter().map(|flow| flow.route).collect();
     let mut session = Session::open_with(world, routes, seed, options)?;
     let numbered = || flows.iter().enumerate();
@@ -121,40 +111,13 @@ fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, 
     Ok((record, valid))
 }
 
-/// All flows of `world`, in the simulator's order.
-fn flows(world: &World) -> Vec<FlowSpec> {
-    let mut flows = Vec::new();
-    for (index, workload) in world.workloads.iter().enumerate() {
-        let servers = world.hosts[workload.server].count.max(1);
-        let mut number = 0;
-        for client in 0..world.hosts[workload.client].count {
-            for _ in 0..workload.flows {
-                flows.push(FlowSpec {
-                    workload: index,
-                    route: Route {
-                        server_group: workload.server,
-                        server_in_group: number % servers,
-                        client_group: workload.client,
-                        client_in_group: client,
-                        station: Route::station_of(world, workload.client, client),
-                    },
-                    direction: workload.direction,
-                    start: Time::ZERO + workload.start + workload.stagger * u64::from(number),
-                });
-                number += 1;
-            }
-        }
-    }
-    flows
-}
-
 /// The workload a flow belongs to.
 pub(crate) fn workload_of(world: &World, flow: usize) -> usize {
-    flows(world).get(flow).map_or(0, |flow| flow.workload)
+    planned_flows(world).get(flow).map_or(0, |flow| flow.workload)
 }
 
 /// The hosts of a flow: its sender's, then its receiver's.
-fn seats(session: &Session, flow: &FlowSpec) -> [usize; 2] {
+fn seats(session: &Session, flow: &PlannedFlow) -> [usize; 2] {
     let server = session.seat(flow.route.server_group, flow.route.server_in_group);
     let client = session.seat(flow.route.client_group, flow.route.client_in_group);
     match flow.direction {
@@ -163,7 +126,7 @@ fn seats(session: &Session, flow: &FlowSpec) -> [usize; 2] {
     }
 }
 
-fn plan(world: &World, session: &Session, index: usize, flow: &FlowSpec, options: &Options) -> FlowPlan {
+fn plan(world: &World, session: &Session, index: usize, flow: &PlannedFlow, options: &Options) -> FlowPlan {
     let [sender, receiver] = seats(session, flow);
     FlowPlan {
         kind: world.workloads[flow.workload].kind.clone(),
@@ -175,13 +138,13 @@ fn plan(world: &World, session: &Session, index: usize, flow: &FlowSpec, options
     }
 }
 
-fn key(world: &World, session: &Session, index: usize, flow: &FlowSpec) -> SenderKey {
+fn key(world: &World, session: &Session, index: usize, flow: &PlannedFlow) -> SenderKey {
     let [sender, _] = seats(session, flow);
-    let conversation = Conversation::of(&world.workloads[flow.workload].kind);
+    let dialogue = Dialogue::of(&world.workloads[flow.workload].kind);
     SenderKey {
         namespace: session.seats[sender].inode,
         port: FIRST_PORT + index as u16,
-        is_local: conversation.is_some_and(|conversation| !conversation.sender_opens),
+        is_local: dialogue.is_some_and(|dialogue| !dialogue.sender_opens),
     }
 }
 
@@ -209,7 +172,7 @@ fn wait(work: &Work, clock: Clock, duration: Span, mut look: impl FnMut()) -> Ti
 
 /// Divided ACKs the eBPF program sent, put on the first flow of its host:
 /// the program counts per device.
-fn divided_in_kernel(session: &Session, flows: &[FlowSpec]) -> Vec<u64> {
+fn divided_in_kernel(session: &Session, flows: &[PlannedFlow]) -> Vec<u64> {
     let mut divided = vec![0; flows.len()];
     for (seat, divack) in &session.divacks {
         let sent = divack.counters().map_or(0, |counters| counters.divided_acks);
@@ -231,7 +194,7 @@ struct Outcome<'a> {
 fn flow_row(
     world: &World,
     index: usize,
-    flow: &FlowSpec,
+    flow: &PlannedFlow,
     run_end: Time,
     outcome: &Outcome<'_>,
     ended: &Ended,
@@ -250,7 +213,7 @@ fn flow_row(
         delivered_bytes: outcome.state.delivered(),
         ..FlowRow::default()
     };
-    let Some(conversation) = Conversation::of(&workload.kind) else {
+    let Some(dialogue) = Dialogue::of(&workload.kind) else {
         return FlowRow {
             acked_bytes: row.delivered_bytes,
             data_packets: outcome.state.sent_packets(),
@@ -263,7 +226,7 @@ fn flow_row(
         ..Default::default()
     });
     FlowRow {
-        bytes: conversation.total_bytes(),
+        bytes: dialogue.total_bytes(),
         acked_bytes: outcome
             .info
             .acked_bytes
@@ -290,7 +253,9 @@ fn assemble(
 ) -> CellRecord {
     let Ended { path, punctuality } = ended;
     let recorder = path.recorder;
-    let mut events = recorder.events;
+    let packets = recorder.packets.map(|log| log.rows);
+    let drops: Vec<_> = recorder.path.drop_totals().collect();
+    let mut events = recorder.path.events;
     for row in flows.iter().filter(|row| row.end.is_some()) {
         let t = row.end.unwrap_or(run_end);
         events.push(EventRow {
@@ -309,14 +274,7 @@ fn assemble(
         ("run_s", run_end.as_secs_f64()),
         ("engine_events", punctuality.packets_in as f64),
     ];
-    for (name, reason) in DROP_TOTALS {
-        let count = recorder
-            .drops
-            .iter()
-            .find(|(known, _)| *known == reason)
-            .map_or(0, |(_, count)| *count);
-        totals.push((name, count as f64));
-    }
+    totals.extend(drops.into_iter().map(|(name, count)| (name, count as f64)));
     totals.extend([
         ("lateness_p50_s", lateness.p50.as_secs_f64()),
         ("lateness_p99_s", lateness.p99.as_secs_f64()),
@@ -326,7 +284,10 @@ fn assemble(
         ("backlog_coalesced", coalesced as f64),
         ("refused_packets", punctuality.refused as f64),
         ("unroutable_packets", path.unroutable as f64),
-        ("unlogged_packets", recorder.unlogged as f64),
+        (
+            "unlogged_packets",
+            packets.as_ref().map_or(0, Log::unlogged) as f64,
+        ),
         ("lost_samples", sampled.lost as f64),
         ("traced", flag(sampled.counts.is_some())),
         ("realtime", flag(punctuality.privileges.realtime)),
@@ -340,41 +301,10 @@ fn assemble(
         } else {
             Samples::default()
         },
-        packets: recorder.packets,
-        mac: recorder.mac,
-        stations: path
-            .network
-            .airtime()
-            .iter()
-            .enumerate()
-            .map(station_row)
-            .collect(),
+        packets: packets.map_or_else(Vec::new, Log::into_rows),
+        mac: recorder.path.mac.into_rows(),
+        stations: station_rows(path.network.airtime()),
         events,
         totals,
-    }
-}
-
-/// Columns of `runs` that count drops, named as the simulator's.
-const DROP_TOTALS: [(&str, DropReason); 5] = [
-    ("drops_queue", DropReason::QueueFull),
-    ("drops_error", DropReason::Error),
-    ("drops_retry_limit", DropReason::RetryLimit),
-    ("drops_link_down", DropReason::LinkDown),
-    ("drops_agent", DropReason::Agent),
-];
-
-fn station_row((station, airtime): (usize, &StationAirtime)) -> StationRow {
-    StationRow {
-        station: station as u32,
-        data_airtime_s: airtime.data.as_secs_f64(),
-        ack_airtime_s: airtime.acks.as_secs_f64(),
-        collision_airtime_s: airtime.collided.as_secs_f64(),
-        error_airtime_s: airtime.spoilt.as_secs_f64(),
-        delivered: airtime.successes,
-        attempts: airtime.attempts,
-        collisions: airtime.collisions,
-        retries: airtime.retries,
-        retry_drops: airtime.retry_drops,
-        queue_drops: airtime.queue_drops,
     }
 }

@@ -7,9 +7,9 @@ use std::net::SocketAddr;
 use std::process::Child;
 use std::sync::Arc;
 
+use lasthop_scenario::Dialogue;
 use lasthop_units::Span;
 
-use crate::conversation::Conversation;
 use crate::http::HttpServer;
 use crate::keeper::Program;
 use crate::workload::{FlowPlan, FlowState};
@@ -47,9 +47,9 @@ impl Fetches {
     pub(crate) fn prepare(plans: Vec<FlowPlan>) -> Result<Self, Error> {
         let mut all = Self::none();
         for plan in plans {
-            let bytes = Conversation::of(&plan.kind)
-                .filter(|conversation| conversation.is_bounded() && !conversation.sender_opens)
-                .map(|conversation| conversation.total_bytes())
+            let bytes = Dialogue::of(&plan.kind)
+                .filter(|dialogue| dialogue.is_bounded() && !dialogue.sender_opens)
+                .map(|dialogue| dialogue.total_bytes())
                 .ok_or_else(|| Refusal::new("curl makes downloads of a given size only"))?;
             all.servers.push(HttpServer::start_at(
                 std::slice::from_ref(&plan.sender),

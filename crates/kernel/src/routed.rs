@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use lasthop_agent::{FlowKey, Frame, Packet, TcpView};
-use lasthop_network::{Route, Routed};
+use lasthop_network::{Logged, Route, Routed};
 use lasthop_tcp::Seq;
 use lasthop_units::Direction;
 
@@ -20,6 +20,23 @@ pub struct RoutedFrame {
 impl Routed for RoutedFrame {
     fn route(&self) -> u32 {
         self.route
+    }
+}
+
+impl Logged for RoutedFrame {
+    fn window_scale(&self) -> Option<u8> {
+        self.frame.segment().and_then(|segment| segment.window_scale)
+    }
+
+    fn datagram(&self) -> Option<(u64, u32)> {
+        // Headers of IPv4 or IPv6, and of UDP.
+        let headers = if self.frame.bytes().first().is_some_and(|first| first >> 4 == 4) {
+            28
+        } else {
+            48
+        };
+        self.is_data()
+            .then(|| (0, self.wire_bytes().saturating_sub(headers)))
     }
 }
 

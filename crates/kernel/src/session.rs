@@ -10,15 +10,16 @@ use std::sync::Arc;
 
 use lasthop_agent::{AgentConfig, DivacksMode};
 use lasthop_ebpf::{Divack, DivackSettings, Growth, PerAck, netns_inode};
-use lasthop_network::{Network, Route};
+use lasthop_network::{Network, PacketLog, Route};
 use lasthop_path::QueuedFrames;
+use lasthop_record::Log;
 use lasthop_scenario::spec::{AgentAt, Place, Side, World};
 use lasthop_units::Span;
 
 use crate::driver::{Driver, Punctuality, Settings};
 use crate::error::Attempt;
 use crate::path::{WorldPath, sends};
-use crate::recorder::Recorder;
+use crate::recorder::{MAX_ROWS, Recorder};
 use crate::routed::{MAX_FLOWS, Routes, Standing};
 use crate::stack::{Control, Refusal, Stack};
 use crate::status::Status;
@@ -170,11 +171,15 @@ impl Session {
         run.write("hosts", &hosts_file(&seats))?;
         run.write("namespaces", &namespaces(&seats))?;
         let flow_count = flows.len();
+        let packets = world
+            .record
+            .packets
+            .then(|| PacketLog::new(Log::limited(MAX_ROWS), &world, &flows));
         let routes = routes(&world, &seats, flows);
         let mut network = Network::new(&world, routes.list.clone(), 0, seed)
             .map_err(|error| Refusal::new(error.to_string()))?;
         network.report_attempts(world.record.mac);
-        let recorder = Recorder::new(world.record.packets, flow_count);
+        let recorder = Recorder::new(packets, flow_count);
         Ok(Self {
             keeper,
             driver: None,

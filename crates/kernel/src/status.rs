@@ -27,7 +27,7 @@ impl Status {
     /// The path as it is at `now`.
     pub(crate) fn of(path: &WorldPath, now: Time) -> Self {
         let mut radios_down = BTreeSet::new();
-        for event in &path.recorder.events {
+        for event in &path.recorder.path.events {
             match event.kind {
                 "radio-down" => radios_down.insert(event.value as u32),
                 "radio-up" => radios_down.remove(&(event.value as u32)),
@@ -37,7 +37,7 @@ impl Status {
         Self {
             now,
             delivered_bytes: path.delivered_bytes,
-            dropped: path.recorder.drops.iter().map(|(_, count)| count).sum(),
+            dropped: path.recorder.path.drop_totals().map(|(_, count)| count).sum(),
             travelling: path.network.travelling(),
             queued: path.network.wifi_queue_len(0, Direction::Downlink),
             radios_down: radios_down.into_iter().collect(),

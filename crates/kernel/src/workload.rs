@@ -231,7 +231,7 @@ impl Work {
             self.bounded.push(false);
             return self.add_udp(&plan, &state);
         };
-        self.bounded.push(conversation.is_bounded());
+        self.bounded.push(conversation.dialogue.is_bounded());
         self.add_tcp(plan, &Arc::new(conversation), &state)
     }
 
@@ -241,7 +241,7 @@ impl Work {
         conversation: &Arc<Conversation>,
         state: &Arc<FlowState>,
     ) -> Result<(), Error> {
-        let sender_opens = conversation.sender_opens;
+        let sender_opens = conversation.dialogue.sender_opens;
         let (opener, answerer) = if sender_opens {
             (plan.sender, plan.receiver)
         } else {

@@ -10,9 +10,15 @@ mod assembly;
 mod hops;
 mod network;
 mod observer;
+mod packet_log;
+mod path_log;
+mod planned;
 mod queue;
 mod ring;
 
 pub use assembly::{AssemblyError, Route};
 pub use network::{Event, Network, Routed};
 pub use observer::{Observer, Silent};
+pub use packet_log::{Logged, PacketLog, PacketReader};
+pub use path_log::{PathLog, station_rows};
+pub use planned::{PlannedFlow, planned_flows};

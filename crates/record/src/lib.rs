@@ -5,11 +5,13 @@
 //! columns once, at its end, so that recording costs one push per row.
 
 mod capture;
+mod log;
 mod rows;
 mod samples;
 mod table;
 
 pub use capture::{CaptureError, CapturePoint, write_pcapng};
+pub use log::Log;
 pub use rows::{CellRecord, EventRow, FlowRow, MacRow, PacketRow, Place, StationRow, Verdict};
 pub use samples::{SampleRow, Samples};
 pub use table::{Column, ColumnData, Table};

@@ -78,6 +78,16 @@ pub enum Place {
     Element(u16),
 }
 
+impl Place {
+    /// Where packets of this direction come from.
+    pub const fn sender(direction: Direction) -> Self {
+        match direction {
+            Direction::Downlink => Self::Server,
+            Direction::Uplink => Self::Client,
+        }
+    }
+}
+
 /// What became of a packet at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {

@@ -8,6 +8,7 @@
 
 mod catalog;
 mod check;
+mod dialogue;
 mod expand;
 mod fields;
 mod kind;
@@ -23,6 +24,7 @@ mod tables;
 mod tree;
 
 pub use catalog::{Mechanism, MechanismParameter, catalog};
+pub use dialogue::Dialogue;
 pub use load::{LoadOptions, load};
 pub use problem::{Place, ScenarioError, ScenarioErrors};
 pub use schema::schema;

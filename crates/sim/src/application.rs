@@ -1,6 +1,7 @@
 //! What the two programs at the ends of a TCP flow do: who opens, who asks,
 //! who answers, when the work is done.
 
+use lasthop_scenario::Dialogue;
 use lasthop_scenario::spec::WorkloadKind;
 use lasthop_tcp::Endpoint;
 use lasthop_units::{Span, Time};
@@ -51,52 +52,23 @@ pub(crate) enum Progress {
 impl Application {
     /// The programs of `kind`; `None` for datagrams.
     pub(crate) fn new(kind: &WorkloadKind) -> Option<Self> {
-        let idle = Self {
-            sender_opens: false,
-            request_bytes: 0,
-            response_bytes: Vec::new(),
-            further_objects: 0,
-            think_time: Span::ZERO,
-            close: true,
-            lasts: None,
+        let dialogue = Dialogue::of(kind)?;
+        let bounded = dialogue.is_bounded();
+        let response_bytes = dialogue.response_bytes.unwrap_or_else(|| vec![ENDLESS_BYTES]);
+        Some(Self {
+            sender_opens: dialogue.sender_opens,
+            request_bytes: dialogue.request_bytes,
+            expected_bytes: response_bytes.first().copied().unwrap_or(0),
+            response_bytes,
+            further_objects: dialogue.objects - 1,
+            think_time: dialogue.think_time,
+            close: dialogue.close && bounded,
+            lasts: dialogue.lasts,
             object: 0,
             answered: 0,
-            expected_bytes: 0,
-            bounded: true,
+            bounded,
             next_request: None,
-        };
-        match kind {
-            WorkloadKind::Bulk {
-                bytes,
-                lasts,
-                sender_opens,
-                request_bytes,
-                close,
-            } => Some(Self {
-                sender_opens: *sender_opens,
-                request_bytes: if *sender_opens { 0 } else { *request_bytes },
-                response_bytes: vec![bytes.unwrap_or(ENDLESS_BYTES)],
-                expected_bytes: bytes.unwrap_or(ENDLESS_BYTES),
-                close: *close && bytes.is_some(),
-                lasts: *lasts,
-                bounded: bytes.is_some(),
-                ..idle
-            }),
-            WorkloadKind::Objects {
-                request_bytes,
-                response_bytes,
-                objects,
-                think_time,
-            } => Some(Self {
-                request_bytes: *request_bytes,
-                expected_bytes: response_bytes.first().copied().unwrap_or(0),
-                response_bytes: response_bytes.clone(),
-                further_objects: objects.saturating_sub(1),
-                think_time: *think_time,
-                ..idle
-            }),
-            WorkloadKind::Udp { .. } | WorkloadKind::Command { .. } => None,
-        }
+        })
     }
 
     /// Bytes the workload moves in all; 0 when unbounded.

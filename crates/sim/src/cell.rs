@@ -1,9 +1,8 @@
 //! One cell: build the world, let time pass, write the record.
 
-use lasthop_network::{AssemblyError, Event, Network};
-use lasthop_path::{DropReason, StationAirtime};
-use lasthop_record::{CellRecord, FlowRow, StationRow};
-use lasthop_scenario::spec::{Place, Variant, WorkloadKind, World};
+use lasthop_network::{AssemblyError, Event, Network, PacketLog, Route, station_rows};
+use lasthop_record::{CellRecord, FlowRow, Log};
+use lasthop_scenario::spec::{Variant, WorkloadKind, World};
 use lasthop_tcp::{Endpoint, State};
 use lasthop_units::{Direction, Time};
 use thiserror::Error;
@@ -74,21 +73,18 @@ impl Simulation {
             return Err(SimError::Command(workload.name.clone()));
         }
         let flows = flows(world, seed);
-        let routes = flows.iter().map(|flow| flow.route).collect();
+        let routes: Vec<Route> = flows.iter().map(|flow| flow.route).collect();
+        let packets = world
+            .record
+            .packets
+            .then(|| PacketLog::new(Log::unlimited(), world, &routes));
         let mut network = Network::new(world, routes, flows.len() * ALARMS_PER_FLOW, seed)?;
         network.report_attempts(world.record.mac);
         let backlogged = |flow: &Flow| matches!(&flow.transport, Transport::Datagrams(source) if source.pace == Pace::Backlog);
         network.report_departures(flows.iter().any(backlogged));
-        let elements = world.path.iter().map(|element| element.name.clone()).collect();
-        let mut recorder = Recorder::new(&world.record, elements, flows.len());
+        let recorder = Recorder::new(world.record.samples, packets, flows.len());
         for (index, flow) in flows.iter().enumerate() {
             network.arm(index * ALARMS_PER_FLOW + PROGRAM, flow.start);
-            let guarded = [flow.route.server_group, flow.route.client_group]
-                .map(|group| world.agents.iter().any(|agent| agent.place == Place::Host(group)));
-            recorder.agents_stand_at(index, guarded);
-            if let Transport::Tcp(tcp) = &flow.transport {
-                recorder.streams_begin(index, tcp.isn);
-            }
         }
         Ok(Self {
             unfinished: flows.iter().filter(|flow| flow.unfinished()).count(),
@@ -152,7 +148,9 @@ impl Simulation {
                     endpoint.on_segment(now, &packet.segment());
                 }
                 if endpoint.stats().fast_retransmits > before && end == flow.direction {
-                    self.recorder.event(now, i64::from(index), "fast-retransmit", 1.0);
+                    self.recorder
+                        .path
+                        .event(now, i64::from(index), "fast-retransmit", 1.0);
                 }
                 self.attend(now, index as usize, end);
             }
@@ -188,7 +186,7 @@ impl Simulation {
                     if flow.end.is_none() {
                         flow.end = Some(now);
                         *unfinished -= 1;
-                        recorder.event(now, index as i64, "completed", 1.0);
+                        recorder.path.event(now, index as i64, "completed", 1.0);
                     }
                 }
             }
@@ -232,7 +230,7 @@ impl Simulation {
         let before = endpoint.stats().timeouts;
         endpoint.on_deadline(now);
         if endpoint.stats().timeouts > before {
-            self.recorder.event(now, index as i64, "timeout", 1.0);
+            self.recorder.path.event(now, index as i64, "timeout", 1.0);
         }
         self.attend(now, index, end);
     }
@@ -342,34 +340,24 @@ impl Simulation {
         } = self;
         let run_end = if unfinished == 0 { now } else { end };
         let divided = network.acks_created().to_vec();
-        let mut record = recorder.record;
-        record.flows = flows
-            .iter()
-            .enumerate()
-            .map(|(index, flow)| flow_row(&world, index, flow, run_end, divided[index].max(0) as u64))
-            .collect();
-        record.stations = network.airtime().iter().enumerate().map(station_row).collect();
-        record.totals = vec![("run_s", run_end.as_secs_f64()), ("engine_events", events as f64)];
-        for (name, reason) in DROP_TOTALS {
-            let count = recorder
-                .drops
-                .iter()
-                .find(|(known, _)| *known == reason)
-                .map_or(0, |(_, count)| *count);
-            record.totals.push((name, count as f64));
+        let rows = flows.iter().enumerate();
+        let mut totals = vec![("run_s", run_end.as_secs_f64()), ("engine_events", events as f64)];
+        let drops = recorder.path.drop_totals();
+        totals.extend(drops.map(|(name, count)| (name, count as f64)));
+        CellRecord {
+            elements: world.path.iter().map(|element| element.name.clone()).collect(),
+            flows: rows
+                .map(|(index, flow)| flow_row(&world, index, flow, run_end, divided[index].max(0) as u64))
+                .collect(),
+            samples: recorder.samples,
+            packets: recorder.packets.map_or_else(Vec::new, |log| log.rows.into_rows()),
+            mac: recorder.path.mac.into_rows(),
+            stations: station_rows(network.airtime()),
+            events: recorder.path.events,
+            totals,
         }
-        record
     }
 }
-
-/// Columns of `runs` that count drops.
-const DROP_TOTALS: [(&str, DropReason); 5] = [
-    ("drops_queue", DropReason::QueueFull),
-    ("drops_error", DropReason::Error),
-    ("drops_retry_limit", DropReason::RetryLimit),
-    ("drops_link_down", DropReason::LinkDown),
-    ("drops_agent", DropReason::Agent),
-];
 
 /// Whether nothing of interest can follow: the close has run its course.
 fn at_rest(flow: &Flow) -> bool {
@@ -424,21 +412,5 @@ fn flow_row(world: &World, index: usize, flow: &Flow, run_end: Time, divided_ack
                 ..row
             }
         }
-    }
-}
-
-fn station_row((station, airtime): (usize, &StationAirtime)) -> StationRow {
-    StationRow {
-        station: station as u32,
-        data_airtime_s: airtime.data.as_secs_f64(),
-        ack_airtime_s: airtime.acks.as_secs_f64(),
-        collision_airtime_s: airtime.collided.as_secs_f64(),
-        error_airtime_s: airtime.spoilt.as_secs_f64(),
-        delivered: airtime.successes,
-        attempts: airtime.attempts,
-        collisions: airtime.collisions,
-        retries: airtime.retries,
-        retry_drops: airtime.retry_drops,
-        queue_drops: airtime.queue_drops,
     }
 }

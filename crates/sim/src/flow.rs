@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lasthop_network::Route;
+use lasthop_network::{PlannedFlow, Route, planned_flows};
 use lasthop_scenario::spec::{ElementKind, Workload, WorkloadKind, World};
 use lasthop_tcp::{Config, Endpoint, Role};
 use lasthop_units::{BitRate, Direction, Stream, Time};
@@ -16,8 +16,6 @@ pub(crate) struct TcpFlow {
     /// The endpoints, indexed by the direction in which they send.
     pub(crate) ends: [Endpoint; 2],
     pub(crate) application: Application,
-    /// Initial sequence numbers, indexed like the endpoints.
-    pub(crate) isn: [u32; 2],
 }
 
 /// What moves the data.
@@ -100,11 +98,10 @@ fn transport(world: &World, configs: &[Arc<Config>], workload: &Workload, isn: &
             end(Direction::Uplink, workload.client),
         ],
         application,
-        isn,
     }))
 }
 
-/// All flows of `world`, workload by workload, client by client.
+/// All flows of `world`, with initial sequence numbers drawn in their order.
 pub(crate) fn flows(world: &World, seed: u64) -> Vec<Flow> {
     let mut isn = Stream::new(seed, "initial sequence numbers");
     let configs: Vec<_> = world
@@ -112,30 +109,14 @@ pub(crate) fn flows(world: &World, seed: u64) -> Vec<Flow> {
         .iter()
         .map(|host| Arc::new(host.tcp.clone()))
         .collect();
-    let mut flows = Vec::new();
-    for (index, workload) in world.workloads.iter().enumerate() {
-        let servers = world.hosts[workload.server].count.max(1);
-        let mut number = 0;
-        for client in 0..world.hosts[workload.client].count {
-            for _ in 0..workload.flows {
-                flows.push(Flow {
-                    workload: index,
-                    route: Route {
-                        server_group: workload.server,
-                        server_in_group: number % servers,
-                        client_group: workload.client,
-                        client_in_group: client,
-                        station: Route::station_of(world, workload.client, client),
-                    },
-                    direction: workload.direction,
-                    start: Time::ZERO + workload.start + workload.stagger * u64::from(number),
-                    started: false,
-                    end: None,
-                    transport: transport(world, &configs, workload, &mut isn),
-                });
-                number += 1;
-            }
-        }
-    }
-    flows
+    let flow = |planned: PlannedFlow| Flow {
+        workload: planned.workload,
+        route: planned.route,
+        direction: planned.direction,
+        start: planned.start,
+        started: false,
+        end: None,
+        transport: transport(world, &configs, &world.workloads[planned.workload], &mut isn),
+    };
+    planned_flows(world).into_iter().map(flow).collect()
 }

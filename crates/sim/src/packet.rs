@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use lasthop_agent::{FlowKey, Packet, TcpView};
-use lasthop_network::Routed;
+use lasthop_network::{Logged, Routed};
 use lasthop_tcp::{Flags, SackBlocks, Segment, Seq, Timestamps};
 use lasthop_units::Direction;
 
@@ -150,6 +150,17 @@ impl RareOptions {
 impl Routed for SimPacket {
     fn route(&self) -> u32 {
         self.flow
+    }
+}
+
+impl Logged for SimPacket {
+    fn window_scale(&self) -> Option<u8> {
+        self.options.as_ref().and_then(|options| options.window_scale)
+    }
+
+    fn datagram(&self) -> Option<(u64, u32)> {
+        let offset = u64::from(self.seq.0) * u64::from(self.payload_bytes);
+        Some((offset, self.payload_bytes))
     }
 }
 

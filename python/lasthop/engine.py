@@ -35,28 +35,45 @@ class Options:
     captures: bool = False
 
 
-Engine = Callable[[Scenario, Sequence[CellId], Options], Iterable[_core.Cell]]
+Runner = Callable[[Scenario, Sequence[CellId], Options], Iterable[_core.Cell]]
 """Runs cells of a scenario and yields them as they finish."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One way to run cells.
+
+    Attributes:
+        run: Runs them.
+        refusals: Why it cannot play each variant of a plan; None where it can.
+    """
+
+    run: Runner
+    refusals: Callable[[_core.Plan], list[str | None]]
+
 
 Progress = Callable[[int, int], None]
 """Called with the number of finished cells and of all cells."""
 
 
 def _simulate(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterable[_core.Cell]:
-    return _core.run(scenario.plan, cells, options.threads, captures=options.captures)
+    try:
+        yield from _core.run(scenario.plan, cells, options.threads, captures=options.captures)
+    except RuntimeError as error:
+        raise EngineError(str(error)) from None
 
 
 def _kernel_engine(*, ebpf: bool = False, curl: bool = False) -> Engine:
-    def engine(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterable[_core.Cell]:
+    def play(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterable[_core.Cell]:
         from lasthop.kernel import run_cells
 
         return run_cells(scenario.plan, cells, captures=options.captures, ebpf=ebpf, curl=curl)
 
-    return engine
+    return Engine(play, _core.kernel_refusals)
 
 
 ENGINES: dict[str, Engine] = {
-    "sim": _simulate,
+    "sim": Engine(_simulate, _core.simulator_refusals),
     "kernel": _kernel_engine(),
     "kernel-ebpf": _kernel_engine(ebpf=True),
     "kernel-curl": _kernel_engine(ebpf=True, curl=True),
@@ -115,15 +132,23 @@ def run(
     Raises:
         ScenarioError: When the scenario is not valid.
         StoreError: When ``out`` holds something else or cannot be written.
-        EngineError: When the engine cannot run here.
+        EngineError: When the engine cannot play the scenario, or not here.
     """
     if seeds is not None:
         scenario = scenario.with_seeds(seeds)
     runner = find_engine(engine)
+    _refuse(scenario, runner)
     options = Options(threads or default_threads(), captures and out is not None)
     if out is None:
-        return _run_in_memory(scenario, engine, runner, options, progress)
-    return _run_into_store(scenario, engine, runner, options, progress, Path(out))
+        return _run_in_memory(scenario, engine, runner.run, options, progress)
+    return _run_into_store(scenario, engine, runner.run, options, progress, Path(out))
+
+
+def _refuse(scenario: Scenario, engine: Engine) -> None:
+    """Says what the engine cannot play before anything is written."""
+    for refusal in engine.refusals(scenario.plan):
+        if refusal is not None:
+            raise EngineError(refusal)
 
 
 def default_threads() -> int:
@@ -137,7 +162,7 @@ def _frames(scenario: Scenario, cell: _core.Cell, engine: str) -> tuple[str, Fra
 
 
 def _run_in_memory(
-    scenario: Scenario, engine: str, runner: Engine, options: Options, progress: Progress | None
+    scenario: Scenario, engine: str, runner: Runner, options: Options, progress: Progress | None
 ) -> Result:
     cells = all_cells(scenario)
     done: dict[CellId, Frames] = {}
@@ -152,7 +177,7 @@ def _run_in_memory(
 def _run_into_store(
     scenario: Scenario,
     engine: str,
-    runner: Engine,
+    runner: Runner,
     options: Options,
     progress: Progress | None,
     out: Path,

@@ -46,12 +46,34 @@ def test_divided_acks_move_a_sender_that_counts_them(wire: Path) -> None:
         assert flows["transfer_time_s"][divided] < flows["transfer_time_s"][plain]
 
 
-def test_what_the_kernel_cannot_play_is_one_sentence(lasthop_command: Command) -> None:
-    completed = lasthop_command("run", EXAMPLES / "dumbbell.toml", "--engine", "kernel")
+def test_any_congestion_control_of_the_kernel_can_be_taken(wire: Path, lasthop_command: Command) -> None:
+    own = "kernel_congestion_control = "
+    plain = 'congestion_control = "reno"\nack_counting = "$counting"'
+    text = wire.read_text(encoding="utf-8")
+    wire.write_text(text.replace(plain, f'{own}"reno"'), encoding="utf-8")
+    (metrics,) = summary_of(lasthop_command("run", wire, "--engine", "kernel", "--json"))["variants"].values()
+    assert metrics["transfer_time_s"]["n"] == 1
+
+    simulated = lasthop_command("run", wire, "--out", wire.parent / "out")
+    assert simulated.returncode == 2
+    assert not (wire.parent / "out").exists()
+    assert 'host "server" takes "reno" from the Linux kernel' in simulated.stderr
+    assert len(simulated.stderr.splitlines()) == 1
+
+    wire.write_text(text.replace(plain, f'{own}"no_such_one"'), encoding="utf-8")
+    unknown = lasthop_command("run", wire, "--engine", "kernel")
+    assert unknown.returncode == 2
+    assert 'no congestion control "no_such_one" loaded (it has reno' in unknown.stderr
+
+
+def test_what_the_kernel_cannot_play_is_one_sentence(lasthop_command: Command, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    completed = lasthop_command("run", EXAMPLES / "dumbbell.toml", "--engine", "kernel", "--out", out)
     assert completed.returncode == 2
     assert completed.stdout == ""
     assert completed.stderr.startswith("error: the kernel engine cannot play this scenario: ")
     assert len(completed.stderr.splitlines()) == 1
+    assert not out.exists()
 
 
 def test_a_normal_user_gets_results(wire: Path) -> None:

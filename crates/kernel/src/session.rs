@@ -81,7 +81,7 @@ pub fn capability(world: &World) -> Result<(), Refusal> {
             && !available_controls().iter().any(|known| known == name)
         {
             return Err(Refusal::new(format!(
-                "this kernel has no congestion control {name:?} (it has {})",
+                "this kernel has no congestion control {name:?} loaded (it has {}; modprobe tcp_{name} may load it)",
                 available_controls().join(", ")
             )));
         }

@@ -62,13 +62,25 @@ const TIMESTAMP_BYTES: u32 = 12;
 /// A segment's memory is at most this many times its payload.
 const MEMORY_PER_BYTE: u64 = 4;
 
+/// A setting as a person reads it.
+fn spelt(value: &impl std::fmt::Debug) -> String {
+    let text = format!("{value:?}");
+    let inner = text.strip_prefix("Some(").and_then(|rest| rest.strip_suffix(')'));
+    match text.as_str() {
+        "None" => "not set".to_owned(),
+        "true" => "on".to_owned(),
+        "false" => "off".to_owned(),
+        _ => inner.unwrap_or(&text).to_owned(),
+    }
+}
+
 /// Refuses `$config` when one of the fields differs from Linux's own.
 macro_rules! fixed {
     ($name:expr, $config:expr, $linux:expr, $($($field:ident).+ as $words:literal),+ $(,)?) => {
         $(if $config.$($field).+ != $linux.$($field).+ {
             return Err(Refusal::new(format!(
-                "{} of host {:?} is {:?}, and Linux has {:?}",
-                $words, $name, $config.$($field).+, $linux.$($field).+,
+                "{} of host {:?} is {}, and today's Linux has it {}; personality = \"linux-6\" can be played",
+                $words, $name, spelt(&$config.$($field).+), spelt(&$linux.$($field).+),
             )));
         })+
     };
@@ -96,7 +108,10 @@ impl Stack {
                 advertised_mss: None,
             },
             sysctls: sysctls(name, config, &linux)?,
-            control: control(name, config)?,
+            control: match &host.kernel_congestion_control {
+                Some(own) => Control::Named(own.clone()),
+                None => control(name, config)?,
+            },
             window_clamp: match config.receive_buffer {
                 ReceiveBuffer::Fixed { bytes } => Some(bytes.min(u64::from(u32::MAX / 2)) as u32),
                 ReceiveBuffer::Auto(_) => None,
@@ -244,6 +259,7 @@ mod tests {
             count: 1,
             personality: "linux-6".into(),
             tcp,
+            kernel_congestion_control: None,
         }
     }
 
@@ -255,6 +271,15 @@ mod tests {
         assert_eq!(stack.route.initial_window, Some(10));
         assert!(!stack.route.quick_ack);
         assert_eq!(stack.window_clamp, None);
+    }
+
+    #[test]
+    fn a_congestion_control_of_the_kernel_is_taken_by_its_name() {
+        let host = Host {
+            kernel_congestion_control: Some("bbr".into()),
+            ..host(|_| {})
+        };
+        assert_eq!(Stack::of(&host).unwrap().control, Control::Named("bbr".into()));
     }
 
     #[test]

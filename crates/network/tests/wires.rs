@@ -72,6 +72,7 @@ fn world(broken: bool, clients: u32) -> World {
         count,
         personality: "ns-2".to_owned(),
         tcp: tcp.clone(),
+        kernel_congestion_control: None,
     };
     let nothing = |element| AgentAt {
         place: Place::Before(element),

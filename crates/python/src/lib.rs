@@ -28,7 +28,7 @@ mod _core {
     #[pymodule_export]
     use super::scenario::{Plan, ScenarioError, catalog, schema};
     #[pymodule_export]
-    use super::simulate::run;
+    use super::simulate::{run, simulator_refusals};
     use pyo3::prelude::*;
 
     #[pymodule_init]

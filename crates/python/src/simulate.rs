@@ -10,6 +10,17 @@ use pyo3::prelude::*;
 use crate::pool::{CellId, Cells, Output, Work};
 use crate::scenario::Plan;
 
+/// Why the simulator cannot play each variant of a plan; `None` where it can.
+#[pyfunction]
+pub fn simulator_refusals(plan: &Plan) -> Vec<Option<String>> {
+    let refusal = |variant: &Variant| {
+        lasthop_sim::capability(&variant.world)
+            .err()
+            .map(|refusal| refusal.to_string())
+    };
+    plan.shared().variants.iter().map(refusal).collect()
+}
+
 /// Runs cells of a plan in virtual time, `threads` at once; iterate over the
 /// result to get them as they finish. With `captures` each cell also yields
 /// what a sniffer at either host would have written.

@@ -63,6 +63,9 @@ pub struct Host {
     pub personality: String,
     /// How its TCP behaves.
     pub tcp: Config,
+    /// A congestion control of the Linux kernel for its senders, by its name
+    /// there, in place of `tcp.congestion`; only the kernel engine has those.
+    pub kernel_congestion_control: Option<String>,
 }
 
 /// The two ends of the path.

@@ -2,7 +2,7 @@
 
 use lasthop_network::{AssemblyError, Event, Network, PacketLog, Route, station_rows};
 use lasthop_record::{CellRecord, FlowRow, Log};
-use lasthop_scenario::spec::{Variant, WorkloadKind, World};
+use lasthop_scenario::spec::{Host, Variant, WorkloadKind, World};
 use lasthop_tcp::{Endpoint, State};
 use lasthop_units::{Direction, Time};
 use thiserror::Error;
@@ -22,6 +22,16 @@ pub enum SimError {
     /// A workload is a real program.
     #[error("workload \"{0}\" runs a command, which needs a real stack: use the kernel engine")]
     Command(String),
+    /// A host's congestion control is the kernel's.
+    #[error(
+        "host {host:?} takes {control:?} from the Linux kernel, which the kernel engine has and the simulator has not"
+    )]
+    KernelControl {
+        /// The host group's name.
+        host: String,
+        /// The congestion control's name in the kernel.
+        control: String,
+    },
 }
 
 /// Alarms of each flow: one per endpoint, by its direction, and the program's.
@@ -49,10 +59,29 @@ impl std::fmt::Debug for Simulation {
     }
 }
 
+/// Checks that the simulator can play `world`: every part of it is a model.
+///
+/// # Errors
+/// The first part that only a real stack has.
+pub fn capability(world: &World) -> Result<(), SimError> {
+    let real = world
+        .workloads
+        .iter()
+        .find(|work| matches!(work.kind, WorkloadKind::Command { .. }));
+    if let Some(workload) = real {
+        return Err(SimError::Command(workload.name.clone()));
+    }
+    let borrowed = |host: &Host| Some((host.name.clone(), host.kernel_congestion_control.clone()?));
+    if let Some((host, control)) = world.hosts.iter().find_map(borrowed) {
+        return Err(SimError::KernelControl { host, control });
+    }
+    Ok(())
+}
+
 /// Runs `variant` with `seed` to its end.
 ///
 /// # Errors
-/// When the world is larger than a run can hold.
+/// When the simulator cannot play the world, or it is larger than a run can hold.
 pub fn run_cell(variant: &Variant, seed: u64) -> Result<CellRecord, SimError> {
     let mut simulation = Simulation::new(&variant.world, seed)?;
     simulation.run();
@@ -63,15 +92,9 @@ impl Simulation {
     /// The world of one cell, at its start.
     ///
     /// # Errors
-    /// When the world is larger than a run can hold.
+    /// When the simulator cannot play the world, or it is larger than a run can hold.
     pub fn new(world: &World, seed: u64) -> Result<Self, SimError> {
-        let real = world
-            .workloads
-            .iter()
-            .find(|work| matches!(work.kind, WorkloadKind::Command { .. }));
-        if let Some(workload) = real {
-            return Err(SimError::Command(workload.name.clone()));
-        }
+        capability(world)?;
         let flows = flows(world, seed);
         let routes: Vec<Route> = flows.iter().map(|flow| flow.route).collect();
         let packets = world

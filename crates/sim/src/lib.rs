@@ -8,5 +8,5 @@ mod flow;
 mod packet;
 mod recorder;
 
-pub use cell::{SimError, Simulation, run_cell};
+pub use cell::{SimError, Simulation, capability, run_cell};
 pub use packet::SimPacket;

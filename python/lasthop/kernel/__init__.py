@@ -13,18 +13,13 @@ from lasthop.errors import EngineError
 from lasthop.kernel.doctor import checks
 from lasthop.kernel.privileges import become_able
 
-__all__ = ["ATTEMPTS", "LATENESS_BOUND_S", "become_able", "checks", "refusals", "run_cells"]
+__all__ = ["ATTEMPTS", "LATENESS_BOUND_S", "become_able", "checks", "run_cells"]
 
 ATTEMPTS = 3
 """A run that was late is repeated until this many were tried."""
 
 LATENESS_BOUND_S = 0.002
 """A run in which one packet of a hundred was later than this is not valid."""
-
-
-def refusals(plan: _core.Plan) -> list[str | None]:
-    """Why the kernel cannot play each variant of a plan; None where it can."""
-    return _core.kernel_refusals(plan)
 
 
 def run_cells(

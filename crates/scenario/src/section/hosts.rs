@@ -8,6 +8,10 @@ use crate::problem::Report;
 use crate::section::{Names, tcp, when};
 use crate::spec::{Host, Side};
 
+const KERNEL_CONTROL: &str = "kernel_congestion_control";
+/// Bytes in such a name (`TCP_CA_NAME_MAX`, without the closing zero).
+const LONGEST_CONTROL: usize = 15;
+
 /// More hosts than any run has room for.
 const MOST_HOSTS: u64 = 100_000;
 
@@ -31,6 +35,12 @@ pub(crate) fn kind() -> Kind {
             "How many hosts the group has; behind a Wi-Fi element each client is a station.",
         )
         .default("1"),
+        key(
+            KERNEL_CONTROL,
+            Kind::Text,
+            "A congestion control of this machine's Linux kernel by its name there, as \"bbr\", in place of \
+             `congestion_control`; on the kernel engine only. `lasthop doctor` lists them.",
+        ),
         when(),
     ];
     keys.extend(tcp::base_keys());
@@ -86,6 +96,7 @@ fn host(named: &Named, report: &mut Report) -> Option<Host> {
         count: fields.small("count")?,
         personality,
         tcp: config,
+        kernel_congestion_control: fields.text(KERNEL_CONTROL).map(str::to_owned),
     })
 }
 
@@ -99,6 +110,18 @@ fn check(fields: &Fields, config: &lasthop_tcp::Config, report: &mut Report) {
         && !(tuning.min <= tuning.default && tuning.default <= tuning.max)
     {
         report.add(fields.at("receive_buffer"), "min, default and max must not fall");
+    }
+    if let Some(name) = fields.text(KERNEL_CONTROL)
+        && !(name.len() <= LONGEST_CONTROL
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'))
+    {
+        let message = format!(
+            "{name:?} cannot be a congestion control of the kernel; allowed: up to {LONGEST_CONTROL} \
+             letters, digits, _ and -"
+        );
+        report.add(fields.at(KERNEL_CONTROL), message);
     }
     if let Some(table) = fields.table("receive_buffer")
         && table

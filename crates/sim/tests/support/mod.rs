@@ -77,6 +77,7 @@ impl Dumbbell {
             count: 1,
             personality: self.personality.to_owned(),
             tcp,
+            kernel_congestion_control: None,
         };
         let access = || {
             let delay = Span::from_ms(1);
@@ -157,6 +158,7 @@ pub fn saturated_cell(
         count,
         personality: "ns-2".to_owned(),
         tcp: tcp.clone(),
+        kernel_congestion_control: None,
     };
     let wlan = Element {
         name: "wlan".to_owned(),

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use crate::bpf_form::NoBpfForm;
 use crate::describe::{Description, SettingError, Value};
 use crate::divacks::DivacksConfig;
 use crate::{Agent, Packet};
@@ -19,6 +20,16 @@ pub trait Mechanism: Clone + Debug + Default + PartialEq {
 
     /// An agent with these settings.
     fn build<P: Packet + 'static>(&self) -> Box<dyn Agent<P>>;
+
+    /// Whether a BPF program does the same with these settings.
+    ///
+    /// # Errors
+    /// Why none does; a mechanism without a program needs no other answer.
+    fn bpf_settings(&self) -> Result<(), NoBpfForm> {
+        Err(NoBpfForm::Unwritten {
+            agent: Self::DESCRIPTION.name,
+        })
+    }
 }
 
 /// Writes [`AgentConfig`] from the list of mechanisms.
@@ -63,6 +74,12 @@ macro_rules! mechanisms {
             pub fn build<P: Packet + 'static>(&self) -> Box<dyn Agent<P>> {
                 match self {
                     $(Self::$variant(config) => config.build(),)+
+                }
+            }
+
+            pub(crate) fn bpf_settings(&self) -> Result<(), NoBpfForm> {
+                match self {
+                    $(Self::$variant(config) => config.bpf_settings(),)+
                 }
             }
         }

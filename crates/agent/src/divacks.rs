@@ -10,6 +10,7 @@
 use lasthop_tcp::{Flags, Seq};
 use lasthop_units::{Direction, Span, Time};
 
+use crate::bpf_form::NoBpfForm;
 use crate::config::Mechanism;
 use crate::describe::{Description, Parameter, ParameterKind, PlaceKind, Value};
 use crate::flow_table::FlowTable;
@@ -17,6 +18,10 @@ use crate::{Agent, Counter, Outbox, Packet, TcpView};
 
 /// `tcp_divack` goes from 0 to SMSS - 1; the source's SMSS is 1448 bytes.
 const MAX_COUNT: u32 = 1447;
+
+/// The most divacks before one full ACK that the BPF program makes: they leave
+/// in one go, with everything else on that processor held off.
+pub const BPF_MAX_COUNT: u32 = 64;
 
 /// No window is larger (RFC 7323 section 2.3), so no genuine ACK advances
 /// further; one that does belongs to a connection whose start was missed.
@@ -150,6 +155,17 @@ impl Mechanism for DivacksConfig {
 
     fn build<P: Packet + 'static>(&self) -> Box<dyn Agent<P>> {
         Box::new(Divacks::new(*self))
+    }
+
+    fn bpf_settings(&self) -> Result<(), NoBpfForm> {
+        if self.count <= BPF_MAX_COUNT {
+            return Ok(());
+        }
+        Err(NoBpfForm::Beyond {
+            name: "count",
+            max: BPF_MAX_COUNT.into(),
+            value: self.count.into(),
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 //! An agent is generic over [`Packet`], so one text runs on simulated segments
 //! and on real IPv4 and IPv6 frames. It never reads a clock.
 
+mod bpf_form;
 mod config;
 mod describe;
 mod divacks;
@@ -13,9 +14,10 @@ mod frame;
 mod packet;
 mod traits;
 
+pub use bpf_form::NoBpfForm;
 pub use config::{AgentConfig, Mechanism};
 pub use describe::{Description, Parameter, ParameterKind, PlaceKind, SettingError, Value};
-pub use divacks::{Divacks, DivacksConfig, DivacksMode};
+pub use divacks::{BPF_MAX_COUNT as DIVACKS_BPF_MAX_COUNT, Divacks, DivacksConfig, DivacksMode};
 pub use flow_table::FlowTable;
 pub use frame::{Frame, FrameError};
 pub use packet::{FlowKey, Packet, TcpView};

@@ -1,7 +1,7 @@
 //! What an engine runs: one variant of a scenario with every name resolved,
 //! every unit converted and every default filled in.
 
-use lasthop_agent::AgentConfig;
+use lasthop_agent::{AgentConfig, PlaceKind};
 use lasthop_path::{WifiConfig, WiredConfig};
 use lasthop_tcp::Config;
 use lasthop_units::{BitRate, Direction, Span};
@@ -115,6 +115,49 @@ pub struct AgentAt {
     pub place: Place,
     /// Which agent, with its parameters.
     pub agent: AgentConfig,
+    /// Where it runs on the real stack; `None` leaves it to the engine. The
+    /// simulator has only one way and does not look.
+    pub via: Option<Via>,
+}
+
+impl AgentAt {
+    /// The kind of place it stands at; `hosts` are its world's.
+    pub fn place_kind(&self, hosts: &[Host]) -> PlaceKind {
+        match self.place {
+            Place::Before(_) => PlaceKind::Path,
+            Place::Host(group) => match hosts.get(group).map(|host| host.side) {
+                Some(Side::Client) => PlaceKind::Client,
+                _ => PlaceKind::Server,
+            },
+        }
+    }
+}
+
+/// The two ways an agent can run on the real stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Via {
+    /// As a BPF program at its host's interface.
+    Ebpf,
+    /// On the path, as in the simulator.
+    Userspace,
+}
+
+impl Via {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Ebpf, Self::Userspace];
+
+    /// The name in scenario files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ebpf => "ebpf",
+            Self::Userspace => "userspace",
+        }
+    }
+
+    /// The way called `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|via| via.name() == name)
+    }
 }
 
 /// A place on the path.

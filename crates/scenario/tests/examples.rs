@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use lasthop_path::{ErrorModel, QueueLimit};
-use lasthop_scenario::spec::{ElementKind, Sampling, WorkloadKind};
+use lasthop_scenario::spec::{ElementKind, Sampling, Via, WorkloadKind};
 use lasthop_scenario::{LoadOptions, Plan, ScenarioErrors, load};
 use lasthop_tcp::{DelayedAck, ReceiveBuffer, Recovery};
 use lasthop_units::{BitRate, Direction, Span};
@@ -349,4 +349,39 @@ fn a_congestion_control_takes_its_parameters() {
         (cubic.beta_permille, cubic.c_permille, cubic.hystart),
         (800, 400, false)
     );
+}
+
+#[test]
+fn where_an_agent_runs_can_be_a_parameter() {
+    let text = r#"
+        duration = "1 s"
+        [parameters]
+        via = { default = "userspace", help = "Where divacks run." }
+        [hosts.server]
+        [hosts.client]
+        [[path]]
+        name = "wire"
+        type = "wired"
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        [[agents]]
+        type = "divacks"
+        at = "client"
+        via = "$via"
+        [[agents]]
+        type = "divacks"
+        at = "client"
+        [[workloads]]
+        type = "bulk"
+        bytes = "1 MB"
+        [vary]
+        via = ["userspace", "ebpf"]
+    "#;
+    let plan = load(text, "via.toml", &options(&[])).unwrap_or_else(|errors| panic!("{errors}"));
+    let ways = |variant: usize| -> Vec<Option<Via>> {
+        let agents = &plan.variants[variant].world.agents;
+        agents.iter().map(|agent| agent.via).collect()
+    };
+    assert_eq!(ways(0), [Some(Via::Userspace), None]);
+    assert_eq!(ways(1), [Some(Via::Ebpf), None]);
 }

@@ -4,10 +4,10 @@
 use lasthop_agent::{AgentConfig, Description, Parameter, ParameterKind, PlaceKind, Value as Setting};
 
 use crate::fields::{Checked, Fields, Value};
-use crate::kind::{Case, Key, Kind, choice, integer, key, list, time};
+use crate::kind::{Case, Key, Kind, choice, explained, integer, key, list, time};
 use crate::problem::{Report, allowed};
 use crate::section::{Names, when};
-use crate::spec::{AgentAt, Element, ElementKind, Host, Place, Scope, Side};
+use crate::spec::{AgentAt, Element, ElementKind, Host, Place, Scope, Side, Via};
 
 pub(crate) fn kind() -> Kind {
     let cases = AgentConfig::all().into_iter().map(|agent| {
@@ -22,6 +22,7 @@ pub(crate) fn kind() -> Kind {
                 ),
             )
             .required(),
+            via_key(),
             when(),
         ];
         keys.extend(description.parameters.iter().map(parameter_key));
@@ -41,6 +42,24 @@ pub(crate) fn kind() -> Kind {
 fn places(description: &Description) -> String {
     let words: Vec<&str> = description.places.iter().map(|place| place.name()).collect();
     format!("It makes sense at: {}.", words.join(", "))
+}
+
+fn via_key() -> Key {
+    key(
+        "via",
+        explained(
+            "way",
+            &[
+                (
+                    Via::Ebpf.name(),
+                    "as a BPF program at the client's interface; needs root",
+                ),
+                (Via::Userspace.name(), "on the path, on real packets"),
+            ],
+        ),
+        "Where it runs on the real Linux stack; the simulator does not look.",
+    )
+    .otherwise("the engine's: `kernel` on the path, `kernel-ebpf` and `kernel-curl` in BPF where that can be")
 }
 
 fn parameter_key(parameter: &Parameter) -> Key {
@@ -105,7 +124,14 @@ fn agent(
         );
         report.add(fields.at("at"), message);
     }
-    Some(AgentAt { place, agent })
+    let via = fields.name("via").and_then(Via::from_name);
+    if via == Some(Via::Ebpf)
+        && let Err(reason) = agent.bpf_form(kind)
+    {
+        let message = format!("\"ebpf\" cannot be: {reason}; \"userspace\" can");
+        report.add(fields.at("via"), message);
+    }
+    Some(AgentAt { place, agent, via })
 }
 
 fn setting(checked: &Checked) -> Option<Setting<'static>> {

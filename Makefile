@@ -12,7 +12,7 @@ VENV := .venv
 LASTHOP := $(VENV)/bin/lasthop
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -type f -not -path '*/tests/*' -not -path '*/benches/*' -not -name '*.snap')
 
-.PHONY: help demo test bench fuzz build clean
+.PHONY: help demo test bench fuzz build bpf clean
 
 help: ## List the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -31,6 +31,9 @@ fuzz: .make/system .make/rust ## Each fuzz target for a minute (FUZZ_SECONDS=n f
 	@tools/fuzz "$(or $(FUZZ_SECONDS),60)"
 
 build: .make/extension ## Only set up: system packages, environment, release build
+
+bpf: .make/rust ## Compile the BPF programs anew, after a change of their source (clang)
+	@crates/ebpf/build-objects.sh
 
 clean: ## Remove what was built and set up here
 	rm -rf .make .venv target out python/lasthop/_core*.so

@@ -54,6 +54,17 @@ struct {
 	__type(value, struct flow);
 } flows SEC(".maps");
 
+/* Divacks of each connection whose ACKs were divided. Apart from its state,
+ * which a new connection of the same ports resets and a crowd of others evicts.
+ * When full, further connections count in the counters only. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 16384);
+	__type(key, struct flow_key);
+	__type(value, struct tally);
+} tallies SEC(".maps");
+
 /* The fields of a TCP packet the decision rests on. */
 struct view {
 	struct flow_key key;
@@ -201,6 +212,20 @@ static __always_inline struct flow *flow_of(const struct flow_key *key)
 	return flow;
 }
 
+/* The count of a flow, made when there is none; null when there is no room. */
+static __always_inline struct tally *tally_of(const struct flow_key *key)
+{
+	struct tally *tally = bpf_map_lookup_elem(&tallies, key);
+
+	if (!tally) {
+		struct tally fresh = {};
+
+		bpf_map_update_elem(&tallies, key, &fresh, BPF_NOEXIST);
+		tally = bpf_map_lookup_elem(&tallies, key);
+	}
+	return tally;
+}
+
 /* How many divacks go before this packet. Sets the flow's highest ACK before
  * any clone leaves: a clone passes this program too, finds its number not new,
  * and is let through. That is the only guard against recursion needed, and no
@@ -249,6 +274,7 @@ struct division {
 	__u32 current;		/* number the packet carries now */
 	/* Counted in the map, not here: the verifier would follow every sum. */
 	struct counters *count;
+	struct tally *tally;	/* null when there is no room for another flow */
 };
 
 /* No BPF_F_PSEUDO_HDR: the ACK number is not part of the pseudo header, so a
@@ -271,10 +297,13 @@ static long send_divack(__u32 index, void *context)
 	struct division *division = context;
 
 	if (set_ack(division, division->first + index) ||
-	    bpf_clone_redirect(division->skb, division->skb->ifindex, 0))
+	    bpf_clone_redirect(division->skb, division->skb->ifindex, 0)) {
 		__sync_fetch_and_add(&division->count->clone_errors, 1);
-	else
-		__sync_fetch_and_add(&division->count->divided_acks, 1);
+		return 0;
+	}
+	__sync_fetch_and_add(&division->count->divided_acks, 1);
+	if (division->tally)
+		__sync_fetch_and_add(&division->tally->divided_acks, 1);
 	return 0;
 }
 
@@ -299,6 +328,7 @@ int divack_acks(struct __sk_buff *skb)
 	if (!pieces)
 		return PASS;
 	division.count = count;
+	division.tally = tally_of(&view.key);
 	division.tcp = view.tcp;
 	division.first = view.ack - pieces;
 	division.current = view.ack;

@@ -30,6 +30,10 @@ struct flow_key {
 	__be16 destination_port;
 };
 
+struct tally {
+	__u64 divided_acks;	/* divacks sent for a flow, over all its connections */
+};
+
 struct flow {
 	__u64 sent;		/* divacks sent */
 	__u64 data_arrived_ns;	/* when data last arrived, CLOCK_MONOTONIC; 0: never */

@@ -1,5 +1,6 @@
 //! Divided ACKs on an interface's egress.
 
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
@@ -60,6 +61,37 @@ pub struct Counters {
     pub divisions: u64,
     /// Divacks lost on the way out: no memory, or the device's queue was full.
     pub clone_errors: u64,
+}
+
+/// What the program has done for one flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowTally {
+    /// Where its ACKs come from.
+    pub source: SocketAddr,
+    /// Where they go.
+    pub destination: SocketAddr,
+    /// Divacks sent.
+    pub divided_acks: u64,
+}
+
+impl FlowTally {
+    /// `struct flow_key` and `struct tally` of bpf/divack.h.
+    fn decode(key: &[u8], value: &[u8]) -> Option<Self> {
+        let key: &[u8; 36] = key.try_into().ok()?;
+        let end = |address: usize, port: usize| -> Option<SocketAddr> {
+            let address: [u8; 16] = key[address..address + 16].try_into().ok()?;
+            let port = u16::from_be_bytes(key[port..port + 2].try_into().ok()?);
+            Some(SocketAddr::new(
+                IpAddr::from(Ipv6Addr::from(address)).to_canonical(),
+                port,
+            ))
+        };
+        Some(Self {
+            source: end(0, 32)?,
+            destination: end(16, 34)?,
+            divided_acks: u64::from_ne_bytes(value.try_into().ok()?),
+        })
+    }
 }
 
 /// The kernel's two ways to run a program on an interface's packets.
@@ -155,6 +187,22 @@ impl Divack {
             divisions,
             clone_errors,
         })
+    }
+
+    /// Divacks of each flow whose ACKs were divided, those of several
+    /// connections of the same addresses and ports together. At most 16,384
+    /// flows are counted apart; [`Divack::counters`] has all.
+    ///
+    /// # Errors
+    /// When the map cannot be read.
+    pub fn flows(&self) -> Result<Vec<FlowTally>, Error> {
+        let mismatch = Error::Mismatch {
+            object: DIVACK.name,
+            what: "tallies",
+        };
+        let entries = DIVACK.entries(&self.object, "tallies")?;
+        let flows = entries.iter().map(|(key, value)| FlowTally::decode(key, value));
+        flows.collect::<Option<_>>().ok_or(mismatch)
     }
 
     /// By which hook the program runs.

@@ -20,7 +20,7 @@ mod per_ack;
 mod probe;
 mod trace;
 
-pub use divack::{Counters, Divack, DivackSettings, Hook, MAX_COUNT};
+pub use divack::{Counters, Divack, DivackSettings, FlowTally, Hook, MAX_COUNT};
 pub use error::Error;
 pub use netns::inode as netns_inode;
 pub use object::{ProgramCost, verified_instructions};

@@ -150,6 +150,26 @@ impl Embedded {
             })
     }
 
+    /// Every entry of a hash map, as key and value, in the order of the keys.
+    pub fn entries(&self, object: &Object, map: &'static str) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Error> {
+        let found = object
+            .maps()
+            .find(|candidate| candidate.name() == OsStr::new(map))
+            .ok_or(Error::Mismatch {
+                object: self.name,
+                what: map,
+            })?;
+        let mut entries = Vec::new();
+        for key in found.keys() {
+            let value = found
+                .lookup(&key, MapFlags::ANY)
+                .map_err(|reason| Error::Map { map, reason })?;
+            entries.extend(value.map(|value| (key, value)));
+        }
+        entries.sort_unstable();
+        Ok(entries)
+    }
+
     /// Writes an entry of a map.
     pub fn write(&self, object: &Object, map: &'static str, key: &[u8], value: &[u8]) -> Result<(), Error> {
         object

@@ -204,6 +204,35 @@ fn controlled_stops_at_exactly_its_limit_per_connection() {
 }
 
 #[test]
+fn every_flow_has_its_own_count() {
+    if support::skipped("every_flow_has_its_own_count") {
+        return;
+    }
+    let (server, client) = pair();
+    let divack = Divack::attach(Some(client.fd()), client.ifindex("eth"), brute_force(2)).expect("attaches");
+    let mut expected = Vec::new();
+    for host in ["10.0.0.1", "fd00::1", "10.0.0.1"] {
+        let host: IpAddr = host.parse().expect("an address");
+        let acks = ack_numbers(&download(&server, &client, host));
+        expected.push((host, divisions(&acks).iter().sum::<u64>()));
+    }
+    let mut counted: Vec<_> = divack
+        .flows()
+        .expect("the flows' counts")
+        .iter()
+        .map(|flow| (flow.destination.ip(), flow.divided_acks))
+        .collect();
+    expected.sort_unstable();
+    counted.sort_unstable();
+    assert_eq!(
+        counted, expected,
+        "each flow's divacks, IPv4 and IPv6, and no flow twice"
+    );
+    let total: u64 = counted.iter().map(|(_, count)| count).sum();
+    assert_eq!(divack.counters().expect("counters").divided_acks, total);
+}
+
+#[test]
 fn settings_change_while_it_runs() {
     if support::skipped("settings_change_while_it_runs") {
         return;

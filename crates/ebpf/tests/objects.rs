@@ -61,10 +61,7 @@ fn source_hash() -> String {
 fn objects_are_built_from_these_sources() {
     let manifest = manifest(&folder("objects"));
     let sources = source_hash();
-    assert_eq!(
-        manifest.sources, sources,
-        "bpf/ has changed: run build-objects.sh"
-    );
+    assert_eq!(manifest.sources, sources, "bpf/ has changed: run make bpf");
     assert_eq!(manifest.objects.len(), 3);
     let mark = format!("lasthop-source-sha256={sources}");
     for (name, hash) in &manifest.objects {
@@ -76,7 +73,7 @@ fn objects_are_built_from_these_sources() {
         );
         assert!(
             object.windows(mark.len()).any(|window| window == mark.as_bytes()),
-            "{name} was built from other sources: run build-objects.sh"
+            "{name} was built from other sources: run make bpf"
         );
     }
 }

@@ -12,6 +12,7 @@ use lasthop_units::{Direction, Span, Time};
 
 use crate::command::Commands;
 use crate::fetch::Fetches;
+use crate::in_kernel::divided_by_flow;
 use crate::routed::FIRST_PORT;
 use crate::sampler::{Sampled, Sampler, SenderKey};
 use crate::session::{Ended, Options, Session};
@@ -81,7 +82,8 @@ fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, 
     let exits = commands.stop();
     let sampled = sampler.stop()?;
     let coalesced = session.backlog_coalesced();
-    let divided = divided_in_kernel(&session, &flows);
+    let ends: Vec<_> = flows.iter().map(|flow| seats(&session, flow)).collect();
+    let divided = divided_by_flow(&session.divacks, &ends)?;
     let ended = session.end_path()?;
     let valid = ended.punctuality.is_valid(options.lateness_bound);
     let rows = numbered().map(|(index, flow)| {
@@ -168,20 +170,6 @@ fn wait(work: &Work, clock: Clock, duration: Span, mut look: impl FnMut()) -> Ti
         }
         thread::sleep(LOOK);
     }
-}
-
-/// Divided ACKs the eBPF program sent, put on the first flow of its host:
-/// the program counts per device.
-fn divided_in_kernel(session: &Session, flows: &[PlannedFlow]) -> Vec<u64> {
-    let mut divided = vec![0; flows.len()];
-    for (seat, divack) in &session.divacks {
-        let sent = divack.counters().map_or(0, |counters| counters.divided_acks);
-        let first = flows.iter().position(|flow| seats(session, flow).contains(seat));
-        if let Some(first) = first {
-            divided[first] += sent;
-        }
-    }
-    divided
 }
 
 struct Outcome<'a> {

@@ -8,16 +8,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::Child;
 use std::sync::Arc;
 
-use lasthop_agent::{AgentConfig, DivacksMode};
-use lasthop_ebpf::{Divack, DivackSettings, Growth, PerAck, netns_inode};
+use lasthop_ebpf::{Growth, PerAck, netns_inode};
 use lasthop_network::{Network, PacketLog, Route};
 use lasthop_path::QueuedFrames;
 use lasthop_record::Log;
-use lasthop_scenario::spec::{AgentAt, Place, Side, World};
+use lasthop_scenario::spec::{Side, World};
 use lasthop_units::Span;
 
 use crate::driver::{Driver, Punctuality, Settings};
 use crate::error::Attempt;
+use crate::in_kernel::{Divacks, attach, split_agents};
 use crate::path::{WorldPath, sends};
 use crate::recorder::{MAX_ROWS, Recorder};
 use crate::routed::{MAX_FLOWS, Routes, Standing};
@@ -32,7 +32,8 @@ const MAX_HOSTS: u32 = 250;
 /// Choices that are the engine's, not the scenario's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Agents that have an eBPF form run in it instead of in user space.
+    /// Agents that have a BPF form run in it instead of on the path, unless
+    /// the scenario says `via`.
     pub ebpf: bool,
     /// Sender samples come from tracepoints where the kernel allows.
     pub trace: bool,
@@ -115,7 +116,8 @@ pub(crate) struct Seat {
     pub(crate) options: SocketOptions,
     /// The namespace's inode, which names it in traces.
     pub(crate) inode: u32,
-    device: u32,
+    /// The index of its device.
+    pub(crate) device: u32,
 }
 
 /// Hosts and path of one world. Dropping it removes everything.
@@ -126,7 +128,7 @@ pub struct Session {
     /// The path before it is set in motion.
     idle: Option<(WorldPath, Vec<Tun>)>,
     settings: Settings,
-    pub(crate) divacks: Vec<(usize, Divack)>,
+    pub(crate) divacks: Divacks,
     pub(crate) seats: Vec<Seat>,
     per_ack: Option<PerAck>,
     clock: Clock,
@@ -161,7 +163,7 @@ impl Session {
         if flows.len() > MAX_FLOWS {
             return Err(Refusal::new(format!("more than {MAX_FLOWS} flows")).into());
         }
-        let (world, in_kernel) = split_agents(world, options.ebpf)?;
+        let (world, in_kernel) = split_agents(world, options.ebpf);
         let run = RunDir::create()?;
         let names = run.path().join("hosts");
         let keeper = Keeper::start(&run, CString::new(names.as_os_str().as_bytes()).ok())?;
@@ -313,32 +315,6 @@ impl Session {
     }
 }
 
-/// The world without the agents that run in the kernel, and those agents.
-fn split_agents(world: &World, ebpf: bool) -> Result<(World, Vec<AgentAt>), Error> {
-    let mut world = world.clone();
-    if !ebpf {
-        return Ok((world, Vec::new()));
-    }
-    let hosts = &world.hosts;
-    let has_form = |agent: &AgentAt| {
-        matches!(
-            (agent.place, &agent.agent),
-            (Place::Host(group), AgentConfig::Divacks(config))
-                if hosts[group].side == Side::Client && config.count <= lasthop_ebpf::MAX_COUNT
-        )
-    };
-    let (in_kernel, in_user_space): (Vec<_>, Vec<_>) = world.agents.iter().cloned().partition(has_form);
-    if in_kernel.is_empty() && !in_user_space.is_empty() {
-        return Err(Refusal::new(format!(
-            "no agent of this scenario has an eBPF form (divacks at a client with a count up to {})",
-            lasthop_ebpf::MAX_COUNT
-        ))
-        .into());
-    }
-    world.agents = in_user_space;
-    Ok((world, in_kernel))
-}
-
 fn register(world: &World) -> Result<Option<PerAck>, Error> {
     for host in &world.hosts {
         if let Control::PerAck { when_limited } = Stack::of(host)?.control {
@@ -404,27 +380,6 @@ fn seat_hosts(
         }
     }
     Ok((seats, tuns))
-}
-
-fn attach(seats: &[Seat], agents: &[AgentAt]) -> Result<Vec<(usize, Divack)>, Error> {
-    let mut attached = Vec::new();
-    for AgentAt { place, agent } in agents {
-        let (Place::Host(group), AgentConfig::Divacks(config)) = (*place, agent) else {
-            continue;
-        };
-        let settings = DivackSettings {
-            count: config.count,
-            max_count: (config.mode == DivacksMode::Controlled).then_some(config.max_count),
-            immediate_within: (!config.divide_delayed_acks)
-                .then(|| std::time::Duration::from_nanos(config.immediate_within.as_ns())),
-        };
-        for (index, seat) in seats.iter().enumerate().filter(|(_, seat)| seat.group == group) {
-            let divack = Divack::attach(Some(seat.host.namespace.as_fd()), seat.device, settings)
-                .map_err(|error| Error::Unavailable(format!("divacks cannot run in the kernel: {error}")))?;
-            attached.push((index, divack));
-        }
-    }
-    Ok(attached)
 }
 
 fn routes(world: &World, seats: &[Seat], flows: Vec<Route>) -> Routes {

@@ -60,6 +60,7 @@ class KernelError(RuntimeError):
     """Something the kernel engine cannot do here, in one sentence."""
 
 def kernel_refusals(plan: Plan) -> list[str | None]: ...
+def agent_placements(plan: Plan, ebpf: bool) -> list[list[tuple[str, str, str]]]: ...
 def run_kernel(
     plan: Plan,
     cells: Sequence[tuple[int, int]],

@@ -13,6 +13,7 @@ import polars as pl
 from lasthop.errors import LasthopError
 from lasthop.frames import SMALL_TABLES
 from lasthop.metrics import METRICS, cell_metrics
+from lasthop.placement import Placements, placements
 from lasthop.scenario import Scenario, Variant
 from lasthop.stats import Comparison, Estimate, compare, estimate
 from lasthop.store import Store
@@ -73,6 +74,7 @@ class Result:
         seeds: Seeds each variant ran with.
         variants: The variants, in order.
         path: The result directory; None for a result in memory.
+        agents: Where the agents of each variant ran.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Result:
         variants: Sequence[Variant],
         source: Source,
         path: Path | None = None,
+        agents: Placements | None = None,
     ) -> None:
         self.scenario = scenario
         self.title = title
@@ -92,6 +95,7 @@ class Result:
         self.seeds = list(seeds)
         self.variants = list(variants)
         self.path = path
+        self.agents = dict(agents or {})
         self._source = source
 
     @classmethod
@@ -115,6 +119,7 @@ class Result:
             variants=store.variants,
             source=StoreSource(store),
             path=store.root,
+            agents=store.agents,
         )
 
     @classmethod
@@ -129,6 +134,7 @@ class Result:
             seeds=scenario.seeds,
             variants=scenario.variants,
             source=MemorySource(cells),
+            agents=placements(scenario.plan, engine),
         )
 
     def scan(self, table: str) -> pl.LazyFrame:
@@ -208,7 +214,7 @@ class Result:
         return compare(self.values(ours, metric), self.values(theirs, metric))
 
     def to_dict(self) -> dict[str, object]:
-        """The summary as plain data: ``{scenario, engine, seeds, variants}``."""
+        """The summary as plain data: ``{scenario, engine, seeds, agents, variants}``."""
         variants = {
             variant: {metric: value.to_dict() for metric, value in metrics.items()}
             for variant, metrics in self.summary().items()
@@ -217,13 +223,15 @@ class Result:
             "scenario": self.scenario,
             "engine": self.engine,
             "seeds": self.seeds,
+            "agents": {name: [row.to_dict() for row in rows] for name, rows in self.agents.items()},
             "variants": variants,
         }
 
     def to_json(self) -> str:
         """The summary as JSON text.
 
-        Under ``variants``: ``{VARIANT: {METRIC: {mean, ci95: [low, high], n}}}``.
+        Under ``variants``: ``{VARIANT: {METRIC: {mean, ci95: [low, high], n}}}``;
+        under ``agents``: ``{VARIANT: [{agent, at, via}]}``.
         """
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 

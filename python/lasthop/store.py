@@ -31,6 +31,7 @@ import polars as pl
 from lasthop import _core
 from lasthop.errors import StoreError
 from lasthop.frames import SMALL_TABLES, TABLES
+from lasthop.placement import Placement, placements
 from lasthop.scenario import Scenario, Variant
 
 FORMAT = 1
@@ -78,7 +79,7 @@ class Manifest:
         text: The scenario as TOML.
         overrides: Settings in the form ``name=value``.
         seeds: Seeds each variant ran with.
-        variants: Name, parameters and directory of each variant.
+        variants: Name, parameters and directory of each variant, and where its agents run.
         engine: Which engine ran it.
         captures: Whether cells have captures.
         versions: Versions of what decides the result.
@@ -100,8 +101,14 @@ class Manifest:
     def describe(cls, scenario: Scenario, engine: str, *, captures: bool) -> Manifest:
         """The manifest of a run that is about to start."""
         directories = slugs([variant.name for variant in scenario.variants])
+        placed = placements(scenario.plan, engine)
         variants: list[dict[str, object]] = [
-            {"name": v.name, "directory": directories[v.name], "parameters": v.parameters}
+            {
+                "name": v.name,
+                "directory": directories[v.name],
+                "parameters": v.parameters,
+                "agents": [agent.to_dict() for agent in placed[v.name]],
+            }
             for v in scenario.variants
         ]
         return cls(
@@ -204,6 +211,11 @@ class Store:
         entries = self.manifest.variants
         return [Variant(str(v["name"]), _parameters(v["parameters"])) for v in entries]
 
+    @property
+    def agents(self) -> dict[str, list[Placement]]:
+        """Where the agents of each variant ran."""
+        return {str(v["name"]): _placements(v.get("agents")) for v in self.manifest.variants}
+
     def cell_directory(self, variant: str, seed: int) -> Path:
         """Where a cell is, or will be."""
         return self.root / "cells" / self._directories[variant] / str(seed)
@@ -251,6 +263,10 @@ class Store:
 
 def _parameters(value: object) -> dict[str, str]:
     return {str(k): str(v) for k, v in value.items()} if isinstance(value, dict) else {}
+
+
+def _placements(value: object) -> list[Placement]:
+    return [Placement(**row) for row in value] if isinstance(value, list) else []
 
 
 def _refuse_foreign(path: Path, manifest: Manifest) -> None:

@@ -12,6 +12,9 @@ use libbpf_rs::{
 use crate::Error;
 use crate::netns::last;
 
+/// Key and value of a map, as they stand there.
+pub(crate) type Entry = (Vec<u8>, Vec<u8>);
+
 /// A compiled object and its name.
 pub(crate) struct Embedded {
     pub name: &'static str,
@@ -151,7 +154,7 @@ impl Embedded {
     }
 
     /// Every entry of a hash map, as key and value, in the order of the keys.
-    pub fn entries(&self, object: &Object, map: &'static str) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Error> {
+    pub fn entries(&self, object: &Object, map: &'static str) -> Result<Vec<Entry>, Error> {
         let found = object
             .maps()
             .find(|candidate| candidate.name() == OsStr::new(map))

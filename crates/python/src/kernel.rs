@@ -49,6 +49,20 @@ pub fn kernel_refusals(plan: &Plan) -> Vec<Option<String>> {
     plan.shared().variants.iter().map(refusal).collect()
 }
 
+/// Where each agent of each variant runs on the real stack: its name, its
+/// place, `ebpf` or `userspace`. With `ebpf` those that can run in BPF do,
+/// unless the scenario says otherwise.
+#[pyfunction]
+pub fn agent_placements(plan: &Plan, ebpf: bool) -> Vec<Vec<(&'static str, String, &'static str)>> {
+    let of = |variant: &Variant| {
+        let placements = lasthop_kernel::placements(&variant.world, ebpf);
+        let row =
+            |placement: lasthop_kernel::Placement| (placement.agent, placement.at, placement.via.name());
+        placements.into_iter().map(row).collect()
+    };
+    plan.shared().variants.iter().map(of).collect()
+}
+
 /// Runs cells of a plan in real time, one after the other; iterate over the
 /// result to get them as they finish. A run whose p99 lateness exceeds
 /// `lateness_bound_s` is repeated, at most `attempts` times in all; its row in

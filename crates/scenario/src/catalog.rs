@@ -1,6 +1,6 @@
 //! Everything a scenario can name, collected from the crates that provide it.
 
-use lasthop_agent::AgentConfig;
+use lasthop_agent::{AgentConfig, PlaceKind};
 use lasthop_tcp::{AckCounting, CongestionConfig, Personality, Recovery, SENDERS};
 use serde::Serialize;
 
@@ -42,6 +42,10 @@ pub struct MechanismParameter {
 }
 
 const SIM: &[&str] = &["sim"];
+/// What lies between the hosts is the same on the real stack.
+const BOTH: &[&str] = &["sim", "kernel"];
+/// Programs of the user's need a real system around them.
+const KERNEL: &[&str] = &["kernel"];
 
 fn mechanism(kind: &'static str, name: &str, summary: &str, source: &str, place: &str) -> Mechanism {
     Mechanism {
@@ -83,7 +87,11 @@ pub fn catalog() -> Vec<Mechanism> {
             "[[handovers]]",
         )
     });
+    for entry in &mut all {
+        entry.engines = engines(entry);
+    }
     all.push(Mechanism {
+        engines: BOTH.to_vec(),
         parameters: list_parameters(&record::kind()),
         ..mechanism(
             "record",
@@ -94,6 +102,24 @@ pub fn catalog() -> Vec<Mechanism> {
         )
     });
     all
+}
+
+/// Which engines play a mechanism. Of the hosts' settings the real stack takes
+/// those it has, which only a whole scenario can tell.
+fn engines(entry: &Mechanism) -> Vec<&'static str> {
+    match (entry.kind, entry.name.as_str()) {
+        ("workload", "command") => KERNEL.to_vec(),
+        ("agent", name) => {
+            let in_bpf =
+                AgentConfig::from_name(name).is_some_and(|agent| agent.bpf_form(PlaceKind::Client).is_ok());
+            let bpf = in_bpf.then_some("kernel-ebpf");
+            BOTH.iter().copied().chain(bpf).collect()
+        }
+        ("path element" | "error model" | "frame errors" | "Wi-Fi standard" | "workload" | "handover", _) => {
+            BOTH.to_vec()
+        }
+        _ => entry.engines.clone(),
+    }
 }
 
 fn senders() -> Vec<Mechanism> {

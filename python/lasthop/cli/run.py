@@ -54,6 +54,7 @@ def run(
     from lasthop.cli.failure import interruptible
     from lasthop.cli.progress import progress_bar
     from lasthop.engine import run as run_scenario
+    from lasthop.placement import spell
     from lasthop.scenario import Scenario
 
     _require_out(out, pcap, report)
@@ -73,6 +74,8 @@ def run(
 
     terminal = console()
     terminal.print(summary_table(result, every_metric=every_metric, width=terminal.width))
+    for line in spell(result.agents):
+        terminal.print(line, highlight=False)
     for written in (out, page):
         if written is not None:
             typer.echo(f"written: {written}", err=True)

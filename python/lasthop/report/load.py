@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from lasthop.errors import LasthopError
+from lasthop.placement import spell
 
 from .model import CellKey, Claim, PublishedRow, ReportInput, Trace, TraceLoader, Variant
 from .path_model import path_from_scenario
@@ -41,9 +42,15 @@ def report_of_result(result: Result, *, engine: str | None = None, **extra: Any)
         "scenario_text": text,
         "path": path_from_scenario(text, _shared_or_first(variants, first)),
         "load_trace": _loader({name: _reader(result)}),
-        "versions": {"engine": name, **versions},
+        "versions": {"engine": name, **_agents(result), **versions},
     }
     return ReportInput(**{**fields, **extra})
+
+
+def _agents(result: Result) -> dict[str, str]:
+    """As what the agents ran on the Linux stack."""
+    lines = spell(result.agents)
+    return {"agents": "; ".join(lines)} if lines else {}
 
 
 def _shared_or_first(variants: Sequence[Variant], first: Mapping[str, str]) -> dict[str, str]:

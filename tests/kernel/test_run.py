@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
+
 import lasthop
 from kernel.support import as_nobody
 from support import EXAMPLES, Command, summary_of
@@ -44,6 +46,21 @@ def test_divided_acks_move_a_sender_that_counts_them(wire: Path) -> None:
         assert flows["divided_acks"][plain] == 0
         assert flows["divided_acks"][divided] > 100
         assert flows["transfer_time_s"][divided] < flows["transfer_time_s"][plain]
+
+
+def test_a_fixed_buffer_is_announced_whole_and_stays(wire: Path) -> None:
+    text = wire.read_text(encoding="utf-8").replace('samples = "10 ms"', "packets = true")
+    fixed = text.replace("[[path]]", 'receive_buffer = "200 segments"\n\n[[path]]')
+    wire.write_text(fixed, encoding="utf-8")
+    scenario = lasthop.Scenario.from_file(wire)
+    for engine in ("sim", "kernel"):
+        packets = lasthop.run(scenario, engine=engine).packets
+        acks = packets.filter(
+            (pl.col("place") == "client") & (pl.col("direction") == "uplink") & (pl.col("ack_bytes") > 0)
+        )
+        # Linux may add a segment or two before its program has read anything.
+        assert acks["window_bytes"].unique().is_between(200 * 1448, 202 * 1448).all(), engine
+        assert acks["window_bytes"].median() == 200 * 1448, engine
 
 
 def test_any_congestion_control_of_the_kernel_can_be_taken(wire: Path, lasthop_command: Command) -> None:

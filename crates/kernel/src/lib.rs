@@ -36,6 +36,7 @@ mod status;
 mod tcp_info;
 mod tun;
 mod user_namespace;
+mod window_clamp;
 mod workload;
 
 pub use clock::Clock;

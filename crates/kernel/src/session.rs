@@ -23,6 +23,7 @@ use crate::recorder::{MAX_ROWS, Recorder};
 use crate::routed::{MAX_FLOWS, Routes, Standing};
 use crate::stack::{Control, Refusal, Stack};
 use crate::status::Status;
+use crate::window_clamp::WindowClamp;
 use crate::workload::{EndPlan, SocketOptions};
 use crate::{Addresses, Clock, Error, Host, HostSettings, Keeper, Program, RunDir, Tun};
 
@@ -370,7 +371,7 @@ fn seat_hosts(
                 side: spec.side,
                 options: SocketOptions {
                     congestion_control,
-                    window_clamp: stack.window_clamp,
+                    window_clamp: stack.window_clamp.map(WindowClamp),
                     no_delay: stack.no_delay,
                 },
                 inode,

@@ -101,7 +101,13 @@ impl Stack {
             mtu: config.smss + HEADER_BYTES + if config.timestamps { TIMESTAMP_BYTES } else { 0 },
             route: RouteSettings {
                 initial_window: Some(config.initial_window_segments),
-                initial_receive_window: None,
+                // Without it Linux opens a fixed window slowly, and acknowledges every segment meanwhile.
+                initial_receive_window: match config.receive_buffer {
+                    ReceiveBuffer::Fixed { bytes } => {
+                        Some(bytes.div_ceil(u64::from(config.smss.max(1))).min(1 << 20) as u32)
+                    }
+                    ReceiveBuffer::Auto(_) => None,
+                },
                 quick_ack: config.delayed_ack == DelayedAck::Off,
                 rto_min_ms: (config.rto.min != linux.rto.min)
                     .then_some((config.rto.min.as_ns() / 1_000_000) as u32),

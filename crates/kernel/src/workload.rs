@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use lasthop_scenario::spec::WorkloadKind;
 use lasthop_units::{BitRate, Time};
-use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use socket2::{Domain, SockRef, Socket, Type};
 
 use crate::conversation::Conversation;
 use crate::error::Attempt;
 use crate::tcp_info::TcpInfo;
+use crate::window_clamp::WindowClamp;
 use crate::{Clock, Error, Namespace};
 
 /// How often a waiting program looks whether the run is over.
@@ -38,7 +38,7 @@ pub(crate) struct EndPlan {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SocketOptions {
     pub(crate) congestion_control: String,
-    pub(crate) window_clamp: Option<u32>,
+    pub(crate) window_clamp: Option<WindowClamp>,
     pub(crate) no_delay: bool,
 }
 
@@ -49,30 +49,13 @@ impl SocketOptions {
             .set_tcp_congestion(name.as_bytes())
             .attempt(|| format!("use the congestion control {name}"))?;
         if let Some(clamp) = self.window_clamp {
-            set_window_clamp(socket, clamp).attempt(|| "bound the receive window".into())?;
+            clamp
+                .apply(socket)
+                .attempt(|| "bound the receive window".into())?;
         }
         socket
             .set_tcp_nodelay(self.no_delay)
             .attempt(|| "switch off Nagle's algorithm".into())
-    }
-}
-
-fn set_window_clamp(socket: &Socket, bytes: u32) -> io::Result<()> {
-    let value: libc::c_int = bytes.min(i32::MAX as u32).cast_signed();
-    // SAFETY: the value outlives the call and its size is stated.
-    let result = unsafe {
-        libc::setsockopt(
-            std::os::fd::AsRawFd::as_raw_fd(socket),
-            libc::IPPROTO_TCP,
-            libc::TCP_WINDOW_CLAMP,
-            (&raw const value).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
-        )
-    };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
     }
 }
 
@@ -251,15 +234,18 @@ impl Work {
         let listener = listen(&answerer, address)?;
         let socket = opener.namespace.run(|| tcp_socket(&opener, address))?;
         let start = plan.start;
+        let (active_clamp, passive_clamp) = (opener.options.window_clamp, answerer.options.window_clamp);
         let active = Program {
             conversation: Arc::clone(conversation),
             start,
             sends: sender_opens,
+            window_clamp: active_clamp,
             state: Arc::clone(state),
             stop: Arc::clone(&self.stop),
         };
         let passive = Program {
             sends: !sender_opens,
+            window_clamp: passive_clamp,
             ..active.clone()
         };
         let stop = Arc::clone(&self.stop);
@@ -355,6 +341,7 @@ struct Program {
     conversation: Arc<Conversation>,
     start: Time,
     sends: bool,
+    window_clamp: Option<WindowClamp>,
     state: Arc<FlowState>,
     stop: Arc<AtomicBool>,
 }
@@ -367,6 +354,10 @@ impl Program {
             }
             let count = |bytes| {
                 self.state.delivered.fetch_add(bytes, Ordering::Relaxed);
+                if let Some(clamp) = self.window_clamp {
+                    // A connection that is gone needs no bound any more.
+                    let _ = clamp.hold(&socket);
+                }
             };
             let end = self.conversation.receive(&socket, clock, count)?;
             *lock(&self.state.ended) = end;

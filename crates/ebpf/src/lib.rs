@@ -14,6 +14,7 @@
 
 mod divack;
 mod error;
+mod loaded;
 mod netns;
 mod object;
 mod per_ack;
@@ -22,6 +23,7 @@ mod trace;
 
 pub use divack::{Counters, Divack, DivackSettings, FlowTally, Hook, MAX_COUNT};
 pub use error::Error;
+pub use loaded::{LoadedProgram, abandoned};
 pub use netns::inode as netns_inode;
 pub use object::{ProgramCost, verified_instructions};
 pub use per_ack::{Growth, PerAck};

@@ -26,7 +26,7 @@ pub enum Growth {
 /// Sockets that use it keep its programs loaded until they are gone, and one
 /// closed with data unsent goes only after minutes of retransmissions, holding
 /// its network namespace too. Close such sockets with a reset (`SO_LINGER` of
-/// zero), or set `net.ipv4.tcp_orphan_retries` to 1 in their namespace.
+/// zero), or destroy them (`SOCK_DESTROY`).
 #[derive(Debug)]
 pub struct PerAck {
     _link: Link,

@@ -144,8 +144,8 @@ fn wire(rate: Option<BitRate>, delay: Span, join: bool) -> Result<(Ends, Driver<
     };
     let driver = Driver::start(line, vec![server_tun, client_tun], Clock::start(), settings)?;
     let ends = Ends {
-        from: server.namespace,
-        to: client.namespace,
+        from: Arc::clone(&server.namespace),
+        to: Arc::clone(&client.namespace),
         address: IpAddr::V4(client_at.v4),
     };
     Ok((ends, driver))

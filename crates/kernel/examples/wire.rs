@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (server_at, client_at) = (Addresses::of(0, 0), Addresses::of(1, 0));
     let (server, server_tun) = Host::build(host("server", server_at, offload))?;
     let (client, client_tun) = Host::build(host("client", client_at, offload))?;
-    let keeper = Keeper::start(&run, None)?;
+    let keeper = Keeper::start(&run, [&server, &client].into_iter(), None)?;
     let wire = WiredConfig {
         downlink: link.clone(),
         uplink: link,

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use nix::unistd::geteuid;
 
 use crate::clock::be_punctual;
+use crate::error::Attempt;
 use crate::session::available_controls;
 use crate::user_namespace::become_root_in;
-use crate::{Namespace, Tun};
+use crate::{Namespace, Tun, connections};
 
 /// Numbers of capabilities in `linux/capability.h`.
 pub(crate) const CAP_NET_ADMIN: u32 = 12;
@@ -46,7 +47,14 @@ impl Finding {
 
 /// Looks at everything the kernel engine uses; takes about a second.
 pub fn doctor() -> Vec<Finding> {
-    let mut findings = vec![kernel(), root(), namespaces(), user_namespaces(), tun()];
+    let mut findings = vec![
+        kernel(),
+        root(),
+        namespaces(),
+        user_namespaces(),
+        tun(),
+        connections(),
+    ];
     findings.push(congestion_controls());
     findings.extend(lasthop_ebpf::probe().into_iter().map(|feature| {
         let remedy = "run as root on Linux 6.6 or later with BTF; everything else works without";
@@ -135,6 +143,22 @@ fn tun() -> Finding {
         Ok(_) => Finding::new("tun", true, "with segmentation offload", ""),
         Err(error) => Finding::new("tun", false, error.to_string(), remedy),
     }
+}
+
+fn connections() -> Finding {
+    let tried = Namespace::create().and_then(|namespace| {
+        namespace.run(|| connections::can_destroy().attempt(|| "destroy sockets".into()))
+    });
+    Finding::new(
+        "ending connections",
+        tried.is_ok(),
+        tried.map_or_else(
+            |error| error.to_string(),
+            |()| "connections end with their run".into(),
+        ),
+        "use a kernel with CONFIG_INET_DIAG_DESTROY; without it a run's open connections hold its \
+         namespaces for minutes after its end",
+    )
 }
 
 fn congestion_controls() -> Finding {

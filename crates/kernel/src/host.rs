@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::error::Attempt;
 use crate::netlink::{Netlink, Prefix, RouteSettings};
-use crate::{Error, Namespace, Tun};
+use crate::{Error, Namespace, Tun, connections};
 
 /// The network all hosts of a run share, IPv4 and IPv6.
 const NETWORK_V4: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 0);
@@ -83,6 +83,16 @@ impl Host {
     /// (`nsenter --net=…`).
     pub fn namespace_path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.namespace.as_raw_fd())
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // Nobody answers any more: connections would wait for minutes, and the
+        // namespace with them.
+        let _ = self
+            .namespace
+            .run(|| connections::destroy().attempt(|| "end a host's connections".into()));
     }
 }
 

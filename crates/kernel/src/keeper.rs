@@ -1,9 +1,9 @@
 //! Programs inside hosts, none of which outlives the run.
 //!
-//! They live in a process namespace whose first process is a warden: a fork of
-//! this program that only waits. When this program ends, however it ends, the
-//! warden removes the run's directory and goes, and the kernel ends everything
-//! else in there with it, also what the programs started in the background.
+//! They live in a process namespace whose first process is a [`Warden`]: a fork
+//! of this program that only waits. When this program ends, however it ends, the
+//! warden ends everything else in there, also what the programs started in the
+//! background, resets the hosts' connections and removes the run's directory.
 
 use std::ffi::{CString, OsString};
 use std::io;
@@ -14,10 +14,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 
 use nix::libc;
-use nix::sched::{CloneFlags, unshare};
-use nix::unistd::pipe2;
 
 use crate::error::Attempt;
+use crate::warden::{Charge, Warden};
 use crate::{Error, Host, RunDir};
 
 /// The variable that marks every program of a run, for `clean`.
@@ -48,22 +47,30 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the keeper of a run; `hosts_file` replaces `/etc/hosts` for its
-    /// programs.
+    /// Starts the keeper of a run with these hosts; `hosts_file` replaces
+    /// `/etc/hosts` for its programs.
     ///
     /// # Errors
     /// When a process namespace cannot be made.
-    pub fn start(run: &RunDir, hosts_file: Option<CString>) -> Result<Self, Error> {
+    pub fn start<'a>(
+        run: &RunDir,
+        hosts: impl Iterator<Item = &'a Host>,
+        hosts_file: Option<CString>,
+    ) -> Result<Self, Error> {
         let (requests, inbox) = channel::<Request>();
         let (started, outcome) = channel();
-        let leftovers = run.leftovers();
+        let charge = Charge {
+            leftovers: run.leftovers(),
+            namespaces: hosts.map(|host| host.namespace.as_raw_fd()).collect(),
+            lock: Some(run.lock()),
+        };
         let run = run.name().to_owned();
         // The parent-death signal follows the thread that forked, so one
         // thread starts everything and lives as long as the keeper.
         let thread = thread::Builder::new()
             .name("lasthop-keeper".into())
             .spawn(move || {
-                let warden = match Warden::start(&leftovers) {
+                let warden = match Warden::start(&charge) {
                     Ok(warden) => warden,
                     Err(error) => {
                         let _ = started.send(Err(error));
@@ -186,62 +193,4 @@ fn enter(namespace: RawFd, hosts_file: Option<&CString>) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// The first process of the run's process namespace.
-struct Warden {
-    pid: libc::pid_t,
-    /// The kernel closes it with this process, which tells the warden to go.
-    _lifeline: OwnedFd,
-}
-
-impl Warden {
-    /// Forks the warden; the calling thread's further children join its namespace.
-    fn start(leftovers: &[CString]) -> Result<Self, Error> {
-        unshare(CloneFlags::CLONE_NEWPID).attempt(|| "create a process namespace".into())?;
-        let (watched, lifeline) = pipe2(nix::fcntl::OFlag::O_CLOEXEC).attempt(|| "create a pipe".into())?;
-        // SAFETY: the child makes system calls only and never returns. The raw
-        // call skips the fork handlers of libraries that know nothing of this.
-        let pid = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
-        match pid {
-            0 => guard(watched.as_raw_fd(), leftovers),
-            -1 => Err(Error::system(
-                "start the keeper process",
-                io::Error::last_os_error(),
-            )),
-            pid => Ok(Self {
-                pid: pid as libc::pid_t,
-                _lifeline: lifeline,
-            }),
-        }
-    }
-}
-
-impl Drop for Warden {
-    fn drop(&mut self) {
-        // SAFETY: the pid is our own child's, not yet waited for.
-        unsafe {
-            libc::kill(self.pid, libc::SIGKILL);
-            libc::waitpid(self.pid, std::ptr::null_mut(), 0);
-        }
-    }
-}
-
-/// The warden's whole life: wait until the lifeline closes, then remove the
-/// run's files and, last, its directory.
-fn guard(watched: RawFd, leftovers: &[CString]) -> ! {
-    // SAFETY: system calls only, on descriptors and memory of this process.
-    unsafe {
-        // Orphans of the programs become ours and need no burial.
-        libc::signal(libc::SIGCHLD, libc::SIG_IGN);
-        libc::dup2(watched, 0);
-        libc::syscall(libc::SYS_close_range, 1, u32::MAX, 0);
-        let mut byte = 0_u8;
-        while libc::read(0, (&raw mut byte).cast(), 1) == -1 && *libc::__errno_location() == libc::EINTR {}
-        for path in leftovers {
-            libc::unlink(path.as_ptr());
-            libc::rmdir(path.as_ptr());
-        }
-        libc::_exit(0)
-    }
 }

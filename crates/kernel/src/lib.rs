@@ -7,8 +7,10 @@
 //! ends, the kernel removes it all. Nothing outside the namespaces is touched.
 
 mod checksum;
-pub mod clock;
+pub mod clean;
+mod clock;
 mod command;
+mod connections;
 mod conversation;
 mod delay_line;
 mod doctor;
@@ -22,6 +24,7 @@ mod in_kernel;
 mod keeper;
 mod lateness;
 mod namespace;
+mod namespace_handle;
 mod netlink;
 mod offload;
 mod path;
@@ -36,9 +39,11 @@ mod status;
 mod tcp_info;
 mod tun;
 mod user_namespace;
+mod warden;
 mod window_clamp;
 mod workload;
 
+pub use clean::{Cleaned, clean};
 pub use clock::Clock;
 pub use delay_line::DelayLine;
 pub use doctor::{Finding, doctor};
@@ -51,8 +56,9 @@ pub use in_kernel::{Placement, placements};
 pub use keeper::{Keeper, Program};
 pub use lateness::{Lateness, LatenessSummary};
 pub use namespace::Namespace;
+pub use namespace_handle::NamespaceHandle;
 pub use netlink::RouteSettings;
-pub use run_dir::{Cleaned, RunDir, clean};
+pub use run_dir::RunDir;
 pub use session::{Options, Session, capability};
 pub use shell::shell;
 pub use stack::{Control, Refusal, Stack};

@@ -5,40 +5,31 @@
 use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, geteuid};
+use nix::unistd::geteuid;
 
 use crate::Error;
+use crate::clean::clean_in;
 use crate::error::Attempt;
-use crate::keeper::RUN_VARIABLE;
 
 /// The directory of a live run; removed when dropped.
 #[derive(Debug)]
 pub struct RunDir {
     name: String,
     path: PathBuf,
-    /// Held, never read: the kernel lets go of it with the process.
-    #[allow(dead_code)]
+    /// Held, never read: the kernel lets go of it with the process and its warden.
     lock: File,
 }
 
-/// What `clean` found and removed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cleaned {
-    /// Names of dead runs whose directory was removed.
-    pub runs: Vec<String>,
-    /// Programs of dead runs that were ended.
-    pub processes: u32,
-    /// Names of runs that are alive and were left alone.
-    pub alive: Vec<String>,
-}
-
 /// The files a run's directory may hold.
-const FILES: [&str; 3] = ["hosts", "lock", "namespaces"];
+const FILES: [&str; 4] = ["hosts", "lock", "namespaces", HANDLES];
+
+/// The file with the [handles](crate::namespace_handle) of the run's namespaces.
+pub(crate) const HANDLES: &str = "handles";
 
 /// Where runs are listed: `/run/lasthop` for root, the user's own elsewhere.
 pub fn base() -> PathBuf {
@@ -75,8 +66,9 @@ impl RunDir {
     /// # Errors
     /// When the directory cannot be made.
     pub fn create() -> Result<Self, Error> {
-        clean()?;
-        Self::create_in(&base())
+        let base = base();
+        clean_in(&base)?;
+        Self::create_in(&base)
     }
 
     fn create_in(base: &Path) -> Result<Self, Error> {
@@ -104,6 +96,11 @@ impl RunDir {
     /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The descriptor that holds the run's lock.
+    pub(crate) fn lock(&self) -> RawFd {
+        self.lock.as_raw_fd()
     }
 
     /// Every path the run may leave, the directory last.
@@ -141,83 +138,6 @@ fn lock_file(path: &Path) -> io::Result<File> {
         .truncate(false)
         .write(true)
         .open(path.join("lock"))
-}
-
-/// Removes what killed runs left behind; live runs are not touched.
-///
-/// # Errors
-/// When the list of runs cannot be read.
-pub fn clean() -> Result<Cleaned, Error> {
-    clean_in(&base())
-}
-
-fn clean_in(base: &Path) -> Result<Cleaned, Error> {
-    let mut cleaned = Cleaned::default();
-    let entries = match fs::read_dir(base) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(cleaned),
-        Err(error) => return Err(Error::system(format!("read {}", base.display()), error)),
-    };
-    let mut names: Vec<String> = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .collect();
-    names.sort_unstable();
-    for name in names {
-        let path = base.join(&name);
-        // A run that ends at this moment removes its directory itself.
-        let Ok(lock) = OpenOptions::new().write(true).open(path.join("lock")) else {
-            if !is_coming_up(&path) {
-                let _ = fs::remove_dir_all(&path);
-            }
-            continue;
-        };
-        if lock.try_lock().is_err() {
-            cleaned.alive.push(name);
-            continue;
-        }
-        if is_coming_up(&path) {
-            continue;
-        }
-        cleaned.processes += end_programs(&name);
-        let _ = fs::remove_dir_all(&path);
-        cleaned.runs.push(name.trim_start_matches('.').to_owned());
-    }
-    Ok(cleaned)
-}
-
-/// Whether the directory is one that its run is just making: hidden still, and
-/// the process it is named after is alive.
-fn is_coming_up(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
-    name.strip_prefix('.')
-        .and_then(|name| name.split('-').next())
-        .is_some_and(|pid| fs::exists(format!("/proc/{pid}")).unwrap_or(false))
-}
-
-/// Ends programs that carry the mark of run `name`. With the keeper's process
-/// namespace there should be none.
-fn end_programs(name: &str) -> u32 {
-    let mark = format!("{RUN_VARIABLE}={name}");
-    let mut ended = 0;
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
-            continue;
-        };
-        let Ok(environment) = fs::read(entry.path().join("environ")) else {
-            continue;
-        };
-        let marked = environment
-            .split(|&byte| byte == 0)
-            .any(|line| line == mark.as_bytes());
-        if marked && kill(Pid::from_raw(pid), Signal::SIGKILL).is_ok() {
-            ended += 1;
-        }
-    }
-    ended
 }
 
 #[cfg(test)]

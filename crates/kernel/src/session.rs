@@ -21,11 +21,12 @@ use crate::in_kernel::{Divacks, attach, split_agents};
 use crate::path::{WorldPath, sends};
 use crate::recorder::{MAX_ROWS, Recorder};
 use crate::routed::{MAX_FLOWS, Routes, Standing};
+use crate::run_dir::HANDLES;
 use crate::stack::{Control, Refusal, Stack};
 use crate::status::Status;
 use crate::window_clamp::WindowClamp;
 use crate::workload::{EndPlan, SocketOptions};
-use crate::{Addresses, Clock, Error, Host, HostSettings, Keeper, Program, RunDir, Tun};
+use crate::{Addresses, Clock, Error, Host, HostSettings, Keeper, Program, RunDir, Tun, namespace_handle};
 
 /// The most hosts a group may have, by its addresses.
 const MAX_HOSTS: u32 = 250;
@@ -166,10 +167,16 @@ impl Session {
         }
         let (world, in_kernel) = split_agents(world, options.ebpf);
         let run = RunDir::create()?;
-        let names = run.path().join("hosts");
-        let keeper = Keeper::start(&run, CString::new(names.as_os_str().as_bytes()).ok())?;
         let per_ack = register(&world)?;
         let (seats, tuns) = seat_hosts(&world, per_ack.as_ref(), options)?;
+        let namespaces_of = seats.iter().map(|seat| seat.host.namespace.as_fd());
+        run.write(HANDLES, &namespace_handle::listed(namespaces_of))?;
+        let names = run.path().join("hosts");
+        let keeper = Keeper::start(
+            &run,
+            seats.iter().map(|seat| &seat.host),
+            CString::new(names.as_os_str().as_bytes()).ok(),
+        )?;
         let divacks = attach(&seats, &in_kernel)?;
         run.write("hosts", &hosts_file(&seats))?;
         run.write("namespaces", &namespaces(&seats))?;

@@ -84,7 +84,7 @@ fn real_host(receive_memory: Option<u32>) -> Option<(Host, Tun, Addresses)> {
 fn curl_fetches(loss: f64, receive_memory: Option<u32>, then: &str) -> Option<[Seen; 2]> {
     let (host, tun, _) = real_host(receive_memory)?;
     let run = RunDir::create().expect("a place for the run");
-    let keeper = Keeper::start(&run, None).expect("a keeper");
+    let keeper = Keeper::start(&run, std::iter::once(&host), None).expect("a keeper");
     let peer = SimPeer::server(linux(), &wire(loss), response(&file()), 7);
     let driver = Driver::start(peer, vec![tun], Clock::start(), Settings::default()).expect("a path");
     let line = format!("curl -sS --fail --max-time 60 http://{}/file {then}", PEER.0);

@@ -125,15 +125,20 @@ pub fn kernel_doctor(py: Python<'_>) -> Vec<(String, bool, String, String)> {
     findings.into_iter().map(row).collect()
 }
 
+/// What [`clean`] hands to Python.
+type Cleaned = (Vec<String>, u32, Vec<String>, Vec<String>);
+
 /// Removes what killed runs left behind: names of runs removed, programs
-/// ended, names of runs that are alive.
+/// ended, names of runs that are alive, names of BPF programs that the kernel
+/// still has.
 ///
 /// # Errors
 /// `KernelError` when the list of runs cannot be read.
 #[pyfunction]
-pub fn clean(py: Python<'_>) -> PyResult<(Vec<String>, u32, Vec<String>)> {
+pub fn clean(py: Python<'_>) -> PyResult<Cleaned> {
     let cleaned = py.detach(lasthop_kernel::clean).map_err(refused)?;
-    Ok((cleaned.runs, cleaned.processes, cleaned.alive))
+    let held = cleaned.held.into_iter().map(|program| program.name).collect();
+    Ok((cleaned.runs, cleaned.processes, cleaned.alive, held))
 }
 
 /// What `shell` runs where.

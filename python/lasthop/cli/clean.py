@@ -12,7 +12,7 @@ def clean() -> None:
     from lasthop import _core
 
     try:
-        removed, ended, alive = _core.clean()
+        removed, ended, alive, held = _core.clean()
     except _core.KernelError as error:
         raise EngineError(str(error)) from None
     for name in removed:
@@ -21,7 +21,9 @@ def clean() -> None:
         typer.echo(f"ended: {ended} programs")
     for name in alive:
         typer.echo(f"left alone: run {name} is alive")
-    if not (removed or ended or alive):
+    for name in held:
+        typer.echo(f"still there: BPF program {name}, until a killed run's last connection is given up")
+    if not (removed or ended or alive or held):
         typer.echo("nothing to remove")
 
 

@@ -15,6 +15,7 @@ _NEEDED_FOR = {
     "network namespaces": "--engine kernel as this user",
     "user namespaces": "--engine kernel without root",
     "tun": "--engine kernel, shell",
+    "ending connections": "--engine kernel, shell: nothing stays after a run",
     "congestion controls": "reno and cubic senders in the kernel",
     "timing": "valid runs of --engine kernel",
     "stalls": "valid runs of --engine kernel",

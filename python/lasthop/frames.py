@@ -11,8 +11,12 @@ import polars as pl
 
 from lasthop._core import Cell
 
-Column: TypeAlias = npt.NDArray[np.generic] | tuple[npt.NDArray[np.uint8], list[str]]
-"""Values, or codes with the names they stand for."""
+Column: TypeAlias = (
+    npt.NDArray[np.generic]
+    | tuple[npt.NDArray[np.uint8], list[str]]
+    | tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]
+)
+"""Values, or codes with the names they stand for, or counts with whether each is known."""
 
 Tables: TypeAlias = dict[str, dict[str, Column]]
 """Table name, then column name."""
@@ -25,20 +29,25 @@ SMALL_TABLES = ("runs", "flows", "stations", "events")
 
 
 def series(name: str, column: Column) -> pl.Series:
-    """One column; NaN, which stands for "none", becomes null.
+    """One column; NaN, which stands for "none", and unknown counts become null.
 
     >>> series("srtt_s", np.array([np.nan, 0.1])).to_list()
     [None, 0.1]
     >>> series("kind", (np.array([1, 0, 1], dtype=np.uint8), ["a", "b"])).to_list()
     ['b', 'a', 'b']
+    >>> series("undone", (np.array([3, 0], dtype=np.uint64), np.array([True, False]))).to_list()
+    [3, None]
     """
     if isinstance(column, tuple):
-        codes, names = column
-        return pl.Series(name, names, dtype=pl.String).gather(codes)
-    values = pl.Series(name, column)
-    if values.dtype.is_float() and bool(np.isnan(column).any()):
-        return values.fill_nan(None)
-    return values
+        values, names = column
+        if isinstance(names, list):
+            return pl.Series(name, names, dtype=pl.String).gather(values)
+        counts, known = pl.Series(name, values), pl.Series(names)
+        return pl.select(pl.when(known).then(counts).alias(name)).to_series()
+    whole = pl.Series(name, column)
+    if whole.dtype.is_float() and bool(np.isnan(column).any()):
+        return whole.fill_nan(None)
+    return whole
 
 
 def _key_columns(variant: str, seed: int) -> list[pl.Expr]:

@@ -90,10 +90,16 @@ _SUMS = (
 )
 
 
+def _known_sum(column: str) -> pl.Expr:
+    """The sum over a cell's flows; none when one of them is not known."""
+    return pl.when(pl.col(column).null_count() == 0).then(pl.col(column).sum()).alias(column)
+
+
 def _jain() -> pl.Expr:
     rate = pl.col("goodput_bps")
     squares = (rate * rate).sum()
-    return pl.when(squares > 0).then(rate.sum() ** 2 / (pl.len() * squares)).alias("jain_fairness")
+    known = rate.null_count() == 0
+    return pl.when(known & (squares > 0)).then(rate.sum() ** 2 / (pl.len() * squares)).alias("jain_fairness")
 
 
 def _flow_metrics(flows: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
@@ -101,7 +107,7 @@ def _flow_metrics(flows: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     finished = pl.col("end_s").is_not_null()
     end = pl.when(finished.all()).then(pl.col("end_s").max()).otherwise(pl.col("run_s").first())
     seconds = end - pl.col("start_s").min()
-    payload_bits = pl.col("acked_bytes").sum() * 8.0
+    payload_bits = _known_sum("acked_bytes") * 8.0
     return (
         flows.join(runs.select(*CELL, "run_s"), on=CELL, maintain_order="left")
         .group_by(CELL, maintain_order=True)
@@ -109,7 +115,7 @@ def _flow_metrics(flows: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
             pl.when(seconds > 0).then(payload_bits / seconds).alias("goodput_bps"),
             pl.col("transfer_time_s").mean(),
             finished.sum().alias("completed_flows"),
-            *[pl.col(name).sum() for name in _SUMS],
+            *[_known_sum(name) for name in _SUMS],
             _jain(),
         )
     )

@@ -7,6 +7,10 @@ use lasthop_kernel::{Options, run_cell};
 use lasthop_record::CellRecord;
 use lasthop_scenario::{LoadOptions, load};
 
+fn known(count: Option<u64>) -> String {
+    count.map_or_else(|| "–".to_owned(), |count| count.to_string())
+}
+
 #[allow(clippy::print_stdout)]
 fn show(engine: &str, variant: &str, seed: u64, record: &CellRecord) {
     for row in &record.flows {
@@ -15,11 +19,11 @@ fn show(engine: &str, variant: &str, seed: u64, record: &CellRecord) {
             row.flow,
             row.transfer_time_s(),
             row.goodput_bps() / 1e6,
-            row.data_packets,
-            row.retransmissions,
-            row.fast_retransmits,
-            row.timeouts,
-            row.acks_sent,
+            known(row.data_packets),
+            known(row.retransmissions),
+            known(row.fast_retransmits),
+            known(row.timeouts),
+            known(row.acks_sent),
             row.divided_acks,
         );
     }

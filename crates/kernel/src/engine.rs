@@ -1,6 +1,6 @@
 //! Runs one cell on the real stack and writes the same record as the simulator.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -12,11 +12,12 @@ use lasthop_units::{Direction, Span, Time};
 
 use crate::command::Commands;
 use crate::fetch::Fetches;
+use crate::flow_totals::{Counted, Outcome, flow_row};
 use crate::in_kernel::divided_by_flow;
 use crate::routed::FIRST_PORT;
 use crate::sampler::{Sampled, Sampler, SenderKey};
 use crate::session::{Ended, Options, Session};
-use crate::workload::{FlowPlan, FlowState, Work};
+use crate::workload::{FlowPlan, Work};
 use crate::{Clock, Error};
 
 /// How often the engine looks whether the work is done.
@@ -72,11 +73,7 @@ fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, 
         fetches.look(&session, clock, &work.flows);
         commands.look(&session, clock, &work.flows);
     });
-    let infos: Vec<_> = work
-        .flows
-        .iter()
-        .map(|flow| flow.info().unwrap_or_default())
-        .collect();
+    let infos: Vec<_> = work.flows.iter().map(|flow| flow.info()).collect();
     work.stop();
     fetches.stop();
     let exits = commands.stop();
@@ -84,17 +81,20 @@ fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, 
     let coalesced = session.backlog_coalesced();
     let ends: Vec<_> = flows.iter().map(|flow| seats(&session, flow)).collect();
     let divided = divided_by_flow(&session.divacks, &ends)?;
+    let counted = counted(world, &session, &flows, &ends);
     let ended = session.end_path()?;
     let valid = ended.punctuality.is_valid(options.lateness_bound);
     let rows = numbered().map(|(index, flow)| {
-        let counts = sampled.counts.as_ref().map(|counts| counts[index]);
+        let created = ended.path.network.acks_created()[index].max(0) as u64;
         let outcome = Outcome {
             state: &work.flows[index],
             info: infos[index],
-            counts,
-            divided: divided[index],
+            traced: sampled.complete_counts().map(|counts| counts[index]),
+            counted: counted[index],
+            seen: ended.path.recorder.counts[index],
+            divided: [divided[index], created],
         };
-        flow_row(world, index, flow, run_end, &outcome, &ended)
+        flow_row(world, index, flow, run_end, &outcome)
     });
     let rows = rows.collect();
     let mut record = assemble(world, rows, run_end, sampled, ended, coalesced);
@@ -172,63 +172,19 @@ fn wait(work: &Work, clock: Clock, duration: Span, mut look: impl FnMut()) -> Ti
     }
 }
 
-struct Outcome<'a> {
-    state: &'a Arc<FlowState>,
-    info: crate::TcpInfo,
-    counts: Option<crate::sampler::SenderCounts>,
-    divided: u64,
-}
-
-fn flow_row(
-    world: &World,
-    index: usize,
-    flow: &PlannedFlow,
-    run_end: Time,
-    outcome: &Outcome<'_>,
-    ended: &Ended,
-) -> FlowRow {
-    let workload = &world.workloads[flow.workload];
-    let seen = ended.path.recorder.counts[index];
-    let (data, acks) = (flow.direction.index(), flow.direction.reverse().index());
-    let row = FlowRow {
-        flow: index as u32,
-        workload: workload.name.clone(),
-        host: world.hosts[flow.route.client_group].name.clone(),
-        client: flow.route.station - 1,
-        start: outcome.state.start().unwrap_or(flow.start),
-        end: outcome.state.end(),
-        run_end,
-        delivered_bytes: outcome.state.delivered(),
-        ..FlowRow::default()
+/// What each flow's sending host counted, where no other flow is at that host.
+fn counted(world: &World, session: &Session, flows: &[PlannedFlow], ends: &[[usize; 2]]) -> Vec<Counted> {
+    let count = |(flow, [sender, _]): (&PlannedFlow, &[usize; 2])| {
+        let sharing = ends.iter().filter(|seats| seats.contains(sender));
+        if sharing.count() > 1 || Dialogue::of(&world.workloads[flow.workload].kind).is_none() {
+            return Counted::default();
+        }
+        Counted {
+            fast_retransmits: session.tcp_counters(*sender, &Counted::RECOVERIES),
+            undone: session.tcp_counters(*sender, &Counted::UNDONE),
+        }
     };
-    let Some(dialogue) = Dialogue::of(&workload.kind) else {
-        return FlowRow {
-            acked_bytes: row.delivered_bytes,
-            data_packets: outcome.state.sent_packets(),
-            ..row
-        };
-    };
-    let created = ended.path.network.acks_created().get(index).copied().unwrap_or(0);
-    let decisions = outcome.counts.unwrap_or(crate::sampler::SenderCounts {
-        timeouts: outcome.info.timeouts,
-        ..Default::default()
-    });
-    FlowRow {
-        bytes: dialogue.total_bytes(),
-        acked_bytes: outcome
-            .info
-            .acked_bytes
-            .max(if row.end.is_some() { row.delivered_bytes } else { 0 }),
-        data_packets: seen.data_packets[data],
-        retransmissions: seen.retransmissions[data],
-        fast_retransmits: decisions.fast_retransmits,
-        timeouts: decisions.timeouts,
-        cwnd_cuts: decisions.cwnd_cuts,
-        duplicate_acks: seen.duplicate_acks[acks],
-        acks_sent: seen.acks_sent[acks].saturating_sub(outcome.divided),
-        divided_acks: outcome.divided + created.max(0) as u64,
-        ..row
-    }
+    flows.iter().zip(ends).map(count).collect()
 }
 
 fn assemble(
@@ -243,7 +199,14 @@ fn assemble(
     let recorder = path.recorder;
     let packets = recorder.packets.map(|log| log.rows);
     let drops: Vec<_> = recorder.path.drop_totals().collect();
-    let mut events = recorder.path.events;
+    let unlogged = [
+        ("unlogged_packets", packets.as_ref().map_or(0, Log::unlogged)),
+        ("unlogged_samples", sampled.samples.unlogged()),
+        ("unlogged_mac", recorder.path.mac.unlogged()),
+        ("unlogged_events", recorder.path.events.unlogged()),
+        ("lost_samples", sampled.lost),
+    ];
+    let mut events = recorder.path.events.into_rows();
     for row in flows.iter().filter(|row| row.end.is_some()) {
         let t = row.end.unwrap_or(run_end);
         events.push(EventRow {
@@ -262,7 +225,8 @@ fn assemble(
         ("run_s", run_end.as_secs_f64()),
         ("engine_events", punctuality.packets_in as f64),
     ];
-    totals.extend(drops.into_iter().map(|(name, count)| (name, count as f64)));
+    let counts = drops.into_iter().chain(unlogged);
+    totals.extend(counts.map(|(name, count)| (name, count as f64)));
     totals.extend([
         ("lateness_p50_s", lateness.p50.as_secs_f64()),
         ("lateness_p99_s", lateness.p99.as_secs_f64()),
@@ -272,11 +236,6 @@ fn assemble(
         ("backlog_coalesced", coalesced as f64),
         ("refused_packets", punctuality.refused as f64),
         ("unroutable_packets", path.unroutable as f64),
-        (
-            "unlogged_packets",
-            packets.as_ref().map_or(0, Log::unlogged) as f64,
-        ),
-        ("lost_samples", sampled.lost as f64),
         ("traced", flag(sampled.counts.is_some())),
         ("realtime", flag(punctuality.privileges.realtime)),
     ]);
@@ -285,7 +244,7 @@ fn assemble(
         elements: world.path.iter().map(|element| element.name.clone()).collect(),
         flows,
         samples: if traced {
-            sampled.samples.into_iter().collect()
+            sampled.samples.into_rows().into_iter().collect()
         } else {
             Samples::default()
         },

@@ -18,6 +18,7 @@ mod driver;
 mod engine;
 mod error;
 mod fetch;
+mod flow_totals;
 mod host;
 mod http;
 mod in_kernel;

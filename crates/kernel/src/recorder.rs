@@ -3,7 +3,7 @@
 use lasthop_agent::Note;
 use lasthop_network::{Observer, PacketLog, PacketReader, PathLog};
 use lasthop_path::{DropReason, MacAttempt};
-use lasthop_record::{Log, Place, Verdict};
+use lasthop_record::{Place, Verdict};
 use lasthop_tcp::Flags;
 use lasthop_units::{Direction, Time};
 
@@ -26,6 +26,14 @@ pub(crate) struct FlowCounts {
     pub(crate) datagram_bytes: [u64; 2],
 }
 
+impl FlowCounts {
+    /// Payload bytes acknowledged by the pure ACKs that reached the data's
+    /// sender; `acks` is their direction's index.
+    pub(crate) fn acked_bytes(&self, acks: usize) -> u64 {
+        self.highest_ack[acks]
+    }
+}
+
 /// Everything the path writes down.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -36,7 +44,7 @@ pub(crate) struct Recorder {
     pub(crate) packets: Option<PacketLog>,
 }
 
-/// Rows of a log beyond which packets are only counted: 2 GB at most.
+/// Rows of a log beyond which more are only counted: 2 GB at most.
 pub(crate) const MAX_ROWS: usize = 20_000_000;
 
 impl Recorder {
@@ -44,7 +52,7 @@ impl Recorder {
         Self {
             reader: PacketReader::new(flows),
             counts: vec![FlowCounts::default(); flows],
-            path: PathLog::new(Log::limited(MAX_ROWS)),
+            path: PathLog::new(MAX_ROWS),
             packets,
         }
     }

@@ -8,11 +8,12 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use lasthop_ebpf::{Filter, Sample, SampleKind, Trace};
-use lasthop_record::{EventRow, SampleRow};
+use lasthop_record::{EventRow, Log, SampleRow};
 use lasthop_scenario::spec::Sampling;
 use lasthop_units::{Span, Time};
 
 use crate::error::Attempt;
+use crate::recorder::MAX_ROWS;
 use crate::tcp_info::TcpInfo;
 use crate::workload::FlowState;
 use crate::{Clock, Error};
@@ -55,9 +56,9 @@ pub(crate) struct SenderCounts {
 }
 
 /// Everything sampled.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Sampled {
-    pub(crate) samples: Vec<SampleRow>,
+    pub(crate) samples: Log<SampleRow>,
     pub(crate) events: Vec<EventRow>,
     /// Per flow; `None` when sockets were polled, which sees no decisions.
     pub(crate) counts: Option<Vec<SenderCounts>>,
@@ -186,7 +187,23 @@ fn follow(mut trace: Trace, keys: &[SenderKey], gate: &mut Gate, clock: Clock, s
     sampled
 }
 
+impl Default for Sampled {
+    fn default() -> Self {
+        Self {
+            samples: Log::limited(MAX_ROWS),
+            events: Vec::new(),
+            counts: None,
+            lost: 0,
+        }
+    }
+}
+
 impl Sampled {
+    /// The counts, if every decision was seen.
+    pub(crate) fn complete_counts(&self) -> Option<&[SenderCounts]> {
+        self.counts.as_deref().filter(|_| self.lost == 0)
+    }
+
     fn take(&mut self, flow: usize, sample: &Sample, gate: &mut Gate, clock: Clock) {
         let t = clock.at_monotonic(sample.time_ns);
         match sample.kind {

@@ -306,8 +306,14 @@ impl Session {
     pub(crate) fn backlog_coalesced(&self) -> u64 {
         self.seats
             .iter()
-            .filter_map(|seat| tcp_ext(&seat.host, "TCPBacklogCoalesce"))
+            .filter_map(|seat| tcp_ext(&seat.host, &["TCPBacklogCoalesce"]))
             .sum()
+    }
+
+    /// The sum of TCP counters (`TcpExt`) of the host of that index; `None`
+    /// where its kernel does not have them all.
+    pub(crate) fn tcp_counters(&self, seat: usize, counters: &[&str]) -> Option<u64> {
+        tcp_ext(&self.seats[seat].host, counters)
     }
 
     /// Whether a sender here counts every ACK.
@@ -432,8 +438,8 @@ fn namespaces(seats: &[Seat]) -> String {
     text
 }
 
-/// A counter of `TcpExt` in `/proc/net/netstat` of the host.
-fn tcp_ext(host: &Host, counter: &str) -> Option<u64> {
+/// The sum of counters of `TcpExt` in `/proc/net/netstat` of the host.
+fn tcp_ext(host: &Host, counters: &[&str]) -> Option<u64> {
     let text = host
         .namespace
         .run(|| {
@@ -442,9 +448,10 @@ fn tcp_ext(host: &Host, counter: &str) -> Option<u64> {
         })
         .ok()?;
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("TcpExt:"));
-    let position = lines
-        .next()?
-        .split_whitespace()
-        .position(|name| name == counter)?;
-    lines.next()?.split_whitespace().nth(position)?.parse().ok()
+    let (names, values) = (lines.next()?, lines.next()?);
+    let value = |wanted: &&str| -> Option<u64> {
+        let position = names.split_whitespace().position(|name| name == *wanted)?;
+        values.split_whitespace().nth(position)?.parse().ok()
+    };
+    counters.iter().map(value).sum()
 }

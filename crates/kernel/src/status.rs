@@ -27,7 +27,7 @@ impl Status {
     /// The path as it is at `now`.
     pub(crate) fn of(path: &WorldPath, now: Time) -> Self {
         let mut radios_down = BTreeSet::new();
-        for event in &path.recorder.path.events {
+        for event in path.recorder.path.events.rows() {
             match event.kind {
                 "radio-down" => radios_down.insert(event.value as u32),
                 "radio-up" => radios_down.remove(&(event.value as u32)),

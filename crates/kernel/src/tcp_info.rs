@@ -94,8 +94,8 @@ pub struct TcpInfo {
     pub data_segments: u64,
     /// Segments retransmitted.
     pub retransmissions: u64,
-    /// Retransmission timeouts, 0 where the kernel does not say (before 6.7).
-    pub timeouts: u64,
+    /// Retransmission timeouts; `None` where the kernel does not say (before 6.7).
+    pub timeouts: Option<u64>,
     /// Congestion state: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss.
     pub congestion_state: u8,
 }
@@ -121,10 +121,11 @@ impl TcpInfo {
         if result != 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(Self::from_raw(&raw))
+        let tells_timeouts = length as usize >= std::mem::offset_of!(Raw, total_rto_recoveries);
+        Ok(Self::from_raw(&raw, tells_timeouts))
     }
 
-    fn from_raw(raw: &Raw) -> Self {
+    fn from_raw(raw: &Raw, tells_timeouts: bool) -> Self {
         let segments = |count: u32| u64::from(count) * u64::from(raw.snd_mss);
         let out = (raw.unacked + raw.retrans).saturating_sub(raw.sacked + raw.lost);
         // The SYN of an active opener counts as an acknowledged byte.
@@ -140,7 +141,7 @@ impl TcpInfo {
             sent_bytes,
             data_segments: raw.data_segs_out.into(),
             retransmissions: raw.total_retrans.into(),
-            timeouts: raw.total_rto.into(),
+            timeouts: tells_timeouts.then(|| raw.total_rto.into()),
             congestion_state: raw.ca_state,
         }
     }

@@ -6,11 +6,15 @@ use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// One column: an array, or a pair of codes and names for a category.
+/// One column: an array, a pair of codes and names for a category, or a pair
+/// of counts and whether each is known.
 fn column(py: Python<'_>, data: ColumnData) -> PyResult<Bound<'_, PyAny>> {
     Ok(match data {
         ColumnData::F64(values) => values.into_pyarray(py).into_any(),
         ColumnData::U64(values) => values.into_pyarray(py).into_any(),
+        ColumnData::KnownU64 { values, known } => (values.into_pyarray(py), known.into_pyarray(py))
+            .into_pyobject(py)?
+            .into_any(),
         ColumnData::U32(values) => values.into_pyarray(py).into_any(),
         ColumnData::I64(values) => values.into_pyarray(py).into_any(),
         ColumnData::Bool(values) => values.into_pyarray(py).into_any(),

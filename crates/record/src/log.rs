@@ -18,11 +18,6 @@ impl<T> Log<T> {
         }
     }
 
-    /// A log that takes every row: for runs whose length the scenario bounds.
-    pub const fn unlimited() -> Self {
-        Self::limited(usize::MAX)
-    }
-
     /// Writes a row down, or counts it when the log is full.
     #[inline]
     pub fn push(&mut self, row: T) {

@@ -4,10 +4,13 @@ use lasthop_tcp::Flags;
 use lasthop_units::{Direction, Time};
 
 use crate::samples::Samples;
-use crate::table::{Table, bool_column, category_column, f64_column, i64_column, u32_column, u64_column};
+use crate::table::{
+    Table, bool_column, category_column, f64_column, i64_column, known_column, u32_column, u64_column,
+};
 
-/// Totals of one flow.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Totals of one flow. A count is `None` when the engine had no way to know it:
+/// nobody saw the sender decide, or the packets belong to a program of the user's.
+#[derive(Clone, Debug, PartialEq)]
 pub struct FlowRow {
     /// Flow number within the cell, from 0.
     pub flow: u32,
@@ -20,9 +23,9 @@ pub struct FlowRow {
     /// Payload bytes the application asked to move; 0 when unbounded.
     pub bytes: u64,
     /// Payload bytes acknowledged to the sender (UDP: received).
-    pub acked_bytes: u64,
+    pub acked_bytes: Option<u64>,
     /// Payload bytes handed to the receiving application in order.
-    pub delivered_bytes: u64,
+    pub delivered_bytes: Option<u64>,
     /// When the flow started.
     pub start: Time,
     /// When its last byte was delivered; `None` when unfinished.
@@ -30,23 +33,50 @@ pub struct FlowRow {
     /// The end of the run, for goodput of unfinished flows.
     pub run_end: Time,
     /// Segments with payload sent, retransmissions included.
-    pub data_packets: u64,
+    pub data_packets: Option<u64>,
     /// Segments with payload sent again.
-    pub retransmissions: u64,
+    pub retransmissions: Option<u64>,
     /// Recoveries entered by duplicate ACKs, SACK or RACK.
-    pub fast_retransmits: u64,
+    pub fast_retransmits: Option<u64>,
     /// Retransmission timeouts.
-    pub timeouts: u64,
+    pub timeouts: Option<u64>,
     /// Reductions of cwnd.
-    pub cwnd_cuts: u64,
+    pub cwnd_cuts: Option<u64>,
     /// Timeouts or recoveries found spurious and undone.
-    pub undone: u64,
+    pub undone: Option<u64>,
     /// Duplicate ACKs the sender received.
-    pub duplicate_acks: u64,
+    pub duplicate_acks: Option<u64>,
     /// ACKs without payload the receiver's stack sent.
-    pub acks_sent: u64,
+    pub acks_sent: Option<u64>,
     /// Further ACKs that agents made by dividing them.
     pub divided_acks: u64,
+}
+
+impl Default for FlowRow {
+    /// A flow that has done nothing, and of which that is known.
+    fn default() -> Self {
+        Self {
+            flow: 0,
+            workload: String::new(),
+            host: String::new(),
+            client: 0,
+            bytes: 0,
+            acked_bytes: Some(0),
+            delivered_bytes: Some(0),
+            start: Time::ZERO,
+            end: None,
+            run_end: Time::ZERO,
+            data_packets: Some(0),
+            retransmissions: Some(0),
+            fast_retransmits: Some(0),
+            timeouts: Some(0),
+            cwnd_cuts: Some(0),
+            undone: Some(0),
+            duplicate_acks: Some(0),
+            acks_sent: Some(0),
+            divided_acks: 0,
+        }
+    }
 }
 
 impl FlowRow {
@@ -56,11 +86,15 @@ impl FlowRow {
             .map_or(f64::NAN, |end| end.since(self.start).as_secs_f64())
     }
 
-    /// Acknowledged payload over the time from start to end (or end of run), in bit/s.
+    /// Acknowledged payload over the time from start to end (or end of run), in
+    /// bit/s; NaN when unknown.
     pub fn goodput_bps(&self) -> f64 {
+        let Some(acked_bytes) = self.acked_bytes else {
+            return f64::NAN;
+        };
         let seconds = self.end.unwrap_or(self.run_end).since(self.start).as_secs_f64();
         if seconds > 0.0 {
-            self.acked_bytes as f64 * 8.0 / seconds
+            acked_bytes as f64 * 8.0 / seconds
         } else {
             0.0
         }
@@ -236,20 +270,20 @@ fn flows_table(rows: &[FlowRow]) -> Table {
             category_column("host", rows, |r| r.host.clone()),
             u32_column("client", rows, |r| r.client),
             u64_column("bytes", rows, |r| r.bytes),
-            u64_column("acked_bytes", rows, |r| r.acked_bytes),
-            u64_column("delivered_bytes", rows, |r| r.delivered_bytes),
+            known_column("acked_bytes", rows, |r| r.acked_bytes),
+            known_column("delivered_bytes", rows, |r| r.delivered_bytes),
             f64_column("start_s", rows, |r| r.start.as_secs_f64()),
             f64_column("end_s", rows, |r| r.end.map_or(f64::NAN, Time::as_secs_f64)),
             f64_column("transfer_time_s", rows, FlowRow::transfer_time_s),
             f64_column("goodput_bps", rows, FlowRow::goodput_bps),
-            u64_column("data_packets", rows, |r| r.data_packets),
-            u64_column("retransmissions", rows, |r| r.retransmissions),
-            u64_column("fast_retransmits", rows, |r| r.fast_retransmits),
-            u64_column("timeouts", rows, |r| r.timeouts),
-            u64_column("cwnd_cuts", rows, |r| r.cwnd_cuts),
-            u64_column("undone", rows, |r| r.undone),
-            u64_column("duplicate_acks", rows, |r| r.duplicate_acks),
-            u64_column("acks_sent", rows, |r| r.acks_sent),
+            known_column("data_packets", rows, |r| r.data_packets),
+            known_column("retransmissions", rows, |r| r.retransmissions),
+            known_column("fast_retransmits", rows, |r| r.fast_retransmits),
+            known_column("timeouts", rows, |r| r.timeouts),
+            known_column("cwnd_cuts", rows, |r| r.cwnd_cuts),
+            known_column("undone", rows, |r| r.undone),
+            known_column("duplicate_acks", rows, |r| r.duplicate_acks),
+            known_column("acks_sent", rows, |r| r.acks_sent),
             u64_column("divided_acks", rows, |r| r.divided_acks),
         ],
     }

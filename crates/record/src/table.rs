@@ -7,6 +7,13 @@ pub enum ColumnData {
     F64(Vec<f64>),
     /// Counts and byte numbers.
     U64(Vec<u64>),
+    /// Counts of which some are not known.
+    KnownU64 {
+        /// The counts; 0 where nothing is known.
+        values: Vec<u64>,
+        /// Whether each is known.
+        known: Vec<bool>,
+    },
     /// Small indices.
     U32(Vec<u32>),
     /// Signed indices; -1 means "none".
@@ -27,7 +34,7 @@ impl ColumnData {
     pub const fn len(&self) -> usize {
         match self {
             Self::F64(values) => values.len(),
-            Self::U64(values) => values.len(),
+            Self::U64(values) | Self::KnownU64 { values, .. } => values.len(),
             Self::U32(values) => values.len(),
             Self::I64(values) => values.len(),
             Self::Bool(values) => values.len(),
@@ -87,6 +94,18 @@ pub(crate) fn u64_column<R>(name: &'static str, rows: &[R], value: impl Fn(&R) -
         name,
         data: ColumnData::U64(rows.iter().map(value).collect()),
     }
+}
+
+/// A column of counts, with a mask only when one is unknown.
+pub(crate) fn known_column<R>(name: &'static str, rows: &[R], value: impl Fn(&R) -> Option<u64>) -> Column {
+    let known: Vec<bool> = rows.iter().map(|row| value(row).is_some()).collect();
+    let values = rows.iter().map(|row| value(row).unwrap_or(0)).collect();
+    let data = if known.contains(&false) {
+        ColumnData::KnownU64 { values, known }
+    } else {
+        ColumnData::U64(values)
+    };
+    Column { name, data }
 }
 
 pub(crate) fn u32_column<R>(name: &'static str, rows: &[R], value: impl Fn(&R) -> u32) -> Column {

@@ -71,11 +71,14 @@ def run(
         typer.echo(result.to_json())
         return
     from lasthop.cli.tables import console, summary_table
+    from lasthop.remarks import gaps
 
     terminal = console()
     terminal.print(summary_table(result, every_metric=every_metric, width=terminal.width))
     for line in spell(result.agents):
         terminal.print(line, highlight=False)
+    for gap in gaps(result.runs):
+        terminal.print(gap, highlight=False)
     for written in (out, page):
         if written is not None:
             typer.echo(f"written: {written}", err=True)

@@ -48,12 +48,17 @@ packets = true
 
 /// The scenario with parameters set.
 pub fn plan(sets: &[(&str, &str)]) -> Plan {
+    load_text(SCENARIO, sets)
+}
+
+/// Another scenario with parameters set.
+pub fn load_text(text: &str, sets: &[(&str, &str)]) -> Plan {
     let sets = sets
         .iter()
         .map(|&(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     load(
-        SCENARIO,
+        text,
         "two-hosts.toml",
         &LoadOptions {
             sets,

@@ -50,6 +50,8 @@ struct Extras {
     jitter: Option<Varying>,
     /// Whether there are errors or jitter.
     draws: bool,
+    /// Whether the queue alone decides.
+    only_queues: bool,
 }
 
 /// A varying delay.
@@ -91,7 +93,9 @@ impl Link {
             self.measure(packet.wire_bytes);
         }
         let departure = self.idle_at.max(now) + self.tx;
-        if self.extras.is_some() {
+        if let Some(extras) = &mut self.extras
+            && !(extras.only_queues && extras.queue.admit_at_once(departure))
+        {
             return self.transit_judged(now, departure, packet);
         }
         self.idle_at = departure;
@@ -153,9 +157,11 @@ impl Link {
 impl Extras {
     fn new(config: &LinkConfig, seed: u64, purpose: &str) -> Self {
         let errors = config.errors.iter().enumerate();
+        let draws = !config.errors.is_empty() || config.jitter != Jitter::None;
         Self {
             queue: Queue::new(config.queue),
-            draws: !config.errors.is_empty() || config.jitter != Jitter::None,
+            draws,
+            only_queues: !draws && config.rate.is_some(),
             errors: errors
                 .map(|(index, model)| ErrorState::new(model, seed, purpose, index))
                 .collect(),

@@ -127,9 +127,14 @@ impl Endpoint {
 
     /// A segment arrived.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
-        if self.on_usual(now, segment) {
-            return;
+        if !self.on_usual(now, segment) {
+            self.on_other(now, segment);
         }
+    }
+
+    /// Deals with a segment for which [`Self::on_usual`] did nothing.
+    #[inline(never)]
+    pub fn on_other(&mut self, now: Time, segment: &Segment) {
         match self.state {
             State::Closed => {}
             State::Listen => self.on_listen(now, segment),

@@ -15,7 +15,7 @@ use crate::state::State;
 
 impl Endpoint {
     /// Deals with a segment if it is of the usual kind; false when nothing was
-    /// done and [`Self::on_segment`] is to be called.
+    /// done and [`Self::on_other`] is to be called.
     #[allow(
         clippy::inline_always,
         reason = "the segment stays in registers only where both ends are seen"

@@ -33,7 +33,7 @@ pub(crate) struct Receiver {
     history: SackHistory,
     acks: AckPolicy,
     window: ReceiveWindow,
-    /// The window field announced last, as long as nothing has changed since.
+    /// The window field announced last, as long as no other follows from the buffer.
     announced: Option<u16>,
     ts_recent: u32,
     ts_recent_at: Time,
@@ -202,7 +202,8 @@ impl Receiver {
 
     /// Whether the segment is the next in order, fits, and fills no hole. Any
     /// timestamp is a recent one.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the segment stays in registers")]
+    #[inline(always)]
     pub(crate) fn is_usual(&self, segment: &Segment) -> bool {
         let in_step = self.is_next(segment)
             && segment
@@ -220,23 +221,28 @@ impl Receiver {
     }
 
     /// Takes the payload of a segment that [`Self::is_usual`].
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the segment stays in registers")]
+    #[inline(always)]
     pub(crate) fn on_usual_text(&mut self, config: &Config, now: Time, segment: &Segment) {
         let len = u64::from(segment.payload_bytes);
-        self.announced = None;
         self.next += len;
         if config.auto_read {
             self.read = self.next;
         }
-        if !self.window.is_settled(segment.payload_bytes)
-            && self
-                .window
-                .on_data(config, now, &{ *segment }, self.next, self.read)
-        {
-            self.acks.quick_once(config);
+        if !(config.auto_read && self.window.is_settled(segment.payload_bytes)) {
+            self.announced = None;
+            self.adapt_window(config, now, &{ *segment });
         }
         self.acks
             .on_in_order(config, now, len, self.next, self.window.expected_segment());
+    }
+
+    /// In-order data arrived at a window that may change by it.
+    #[inline(never)]
+    fn adapt_window(&mut self, config: &Config, now: Time, segment: &Segment) {
+        if self.window.on_data(config, now, segment, self.next, self.read) {
+            self.acks.quick_once(config);
+        }
     }
 
     /// Takes the segment's payload and FIN.
@@ -335,6 +341,7 @@ impl Receiver {
             return self.window.announce(self.next, self.read, true);
         }
         if let Some(field) = self.announced {
+            self.window.announce_again(self.next, field);
             return field;
         }
         let field = self.window.announce(self.next, self.read, false);

@@ -150,7 +150,15 @@ impl ReceiveWindow {
         field as u16
     }
 
-    /// Whether a segment of that size changes nothing here.
+    /// The window field announced last is announced again, now that data has been
+    /// taken in order up to `next`.
+    #[inline]
+    pub(super) fn announce_again(&mut self, next: u64, field: u16) {
+        self.edge = self.edge.max(next + (u64::from(field) << self.scale));
+    }
+
+    /// Whether a segment of that size changes nothing here: not the window either,
+    /// when it is read at once.
     #[inline]
     pub(super) const fn is_settled(&self, payload_bytes: u32) -> bool {
         self.tuning.is_none() && payload_bytes <= self.full_segment

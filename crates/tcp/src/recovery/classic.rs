@@ -56,7 +56,7 @@ impl Sender {
             Repair::Classic(classic) => classic,
             // Callers have matched the variant; any other value behaves like a fresh state.
             other => {
-                *other = Repair::Classic(Classic::new(Recovery::NewReno));
+                *other = Repair::Classic(Box::new(Classic::new(Recovery::NewReno)));
                 match other {
                     Repair::Classic(classic) => classic,
                     _ => unreachable!("assigned above"),

@@ -21,7 +21,7 @@ use crate::sender::Sender;
 /// The repair algorithm of a connection with its state.
 #[derive(Debug)]
 pub(crate) enum Repair {
-    Classic(Classic),
+    Classic(Box<Classic>),
     Pipe(Box<Pipe>),
     Board(Box<Board>),
 }

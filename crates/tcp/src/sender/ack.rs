@@ -37,27 +37,38 @@ impl Sender {
 
     /// The offset acknowledged by a segment that brings new data or acknowledges
     /// some, and repeats the window; `None` when there is more to it.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the segment stays in registers")]
+    #[inline(always)]
     pub(crate) fn usual_ack(&self, segment: &Segment) -> Option<u64> {
-        let ack = self.offset_of(segment.ack)?;
-        let advances = ack > self.una && ack <= self.max && ack <= self.end;
-        let repeats = ack == self.una && segment.payload_bytes > 0;
-        ((advances || repeats) && self.window_field == Some(segment.window)).then_some(ack)
+        let distance = segment.ack.since(self.seq(self.una));
+        let ack = self.una + u64::try_from(distance).ok()?;
+        let tells = ack > self.una || segment.payload_bytes > 0;
+        (tells && ack <= self.max && ack <= self.end && self.window_field == Some(segment.window))
+            .then_some(ack)
     }
 
     /// [`Self::on_ack`] for an ACK of new data that [`Self::usual_ack`] let pass.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the segment stays in registers")]
+    #[inline(always)]
     pub(crate) fn on_usual_ack(&mut self, cx: &mut Context<'_>, ack: u64, segment: &Segment) {
         self.window_seq = segment.seq;
         self.edge = ack + self.peer_window;
         self.retries = 0;
         match &self.repair {
             Repair::Pipe(pipe) if pipe.is_quiet() => self.pipe_new_ack(cx, ack),
-            Repair::Pipe(_) => self.pipe_ack(cx, ack, true, &{ *segment }),
-            Repair::Classic(_) => self.classic_ack(cx, ack, true, false),
-            Repair::Board(_) => self.board_ack(cx, ack, true, false, &{ *segment }),
+            _ => self.repair_by_ack(cx, ack, &{ *segment }),
         }
         self.update_persist(cx);
+    }
+
+    /// Hands an ACK of new data, which is all the segment brings, to the repair.
+    #[inline(never)]
+    fn repair_by_ack(&mut self, cx: &mut Context<'_>, ack: u64, segment: &Segment) {
+        match &self.repair {
+            Repair::Pipe(_) => self.pipe_ack(cx, ack, true, segment),
+            Repair::Classic(_) => self.classic_ack(cx, ack, true, false),
+            Repair::Board(_) => self.board_ack(cx, ack, true, false, segment),
+        }
     }
 
     /// Moves `una`, takes the round-trip time, restarts the timer. Returns the

@@ -107,7 +107,7 @@ impl Sender {
             smss: config.smss.max(1),
             window,
             cc: Controller::new(&config.congestion),
-            repair: Repair::Classic(Classic::new(config.recovery)),
+            repair: Repair::Classic(Box::new(Classic::new(config.recovery))),
             rto: Rto::new(&config.rto),
             timer: Timer::Off,
             deadline: Time::MAX,
@@ -162,8 +162,8 @@ impl Sender {
         self.repair = match (config.recovery, sack, config.reduction) {
             (Recovery::Sack, true, Reduction::Ns2) => Repair::Pipe(Box::new(Pipe::new())),
             (Recovery::Sack, true, _) => Repair::Board(Box::new(Board::new(config))),
-            (Recovery::Sack, false, _) => Repair::Classic(Classic::new(Recovery::NewReno)),
-            (recovery, ..) => Repair::Classic(Classic::new(recovery)),
+            (Recovery::Sack, false, _) => Repair::Classic(Box::new(Classic::new(Recovery::NewReno))),
+            (recovery, ..) => Repair::Classic(Box::new(Classic::new(recovery))),
         };
     }
 

@@ -80,8 +80,16 @@ impl Sender {
     }
 
     /// Starts or stops the persist timer as the peer's window demands.
+    #[inline]
     pub(crate) fn update_persist(&mut self, cx: &Context<'_>) {
-        if self.timer == Timer::Persist && self.edge > self.nxt && self.peer_window > 0 {
+        if self.timer == Timer::Persist {
+            self.end_persist(cx);
+        }
+    }
+
+    #[inline(never)]
+    fn end_persist(&mut self, cx: &Context<'_>) {
+        if self.edge > self.nxt && self.peer_window > 0 {
             self.timer = Timer::Off;
             self.deadline = Time::MAX;
             self.retries = 0;

@@ -4,7 +4,8 @@ use lasthop_agent::LinkEvent;
 use lasthop_path::{FrameClass, MediumEvent, QueuedFrames, StationAirtime};
 use lasthop_units::{Direction, Time};
 
-use crate::network::{Event, Network, OnAir, Routed};
+use crate::hosts::Event;
+use crate::network::{Network, OnAir, Routed};
 use crate::observer::Observer;
 use crate::queue::Source;
 

@@ -8,7 +8,7 @@ use lasthop_scenario::spec::{ElementKind, Place, Scope, Side, World};
 use lasthop_units::{Direction, Time};
 use thiserror::Error;
 
-use crate::hops::{Hop, Layout, journey, lay_out};
+use crate::hops::{Hop, Journey, Layout, journeys, lay_out};
 use crate::network::{AgentSeat, Network, Routed, Sources};
 use crate::queue::{Alarms, EventQueue, MAX_SOURCES};
 use crate::ring::Ring;
@@ -119,12 +119,9 @@ impl<P: Routed + 'static> Network<P> {
                 allowed: MAX_SOURCES,
             });
         }
-        let (links, rings) = build_links(world, &layout, count, seed);
-        let journeys = Direction::BOTH.map(|direction| {
-            journey(&layout, direction, count, |link| {
-                links[link as usize].can_reorder()
-            })
-        });
+        let links = build_links(world, &layout, count, seed);
+        let (journeys, wires) = journeys(&layout, count, |link| links[link as usize].can_reorder());
+        let rings = build_rings(&layout, count, &journeys);
         let wifi = layout
             .hops
             .iter()
@@ -139,7 +136,7 @@ impl<P: Routed + 'static> Network<P> {
             after_wifi: [wifi + 1, layout.hops.len() - wifi.min(layout.hops.len())],
             wifi_element,
             journeys,
-            stops: layout.hops.len(),
+            wires,
             rings,
             links,
             medium: build_medium(world, seed),
@@ -163,44 +160,58 @@ impl<P: Routed + 'static> Network<P> {
     }
 }
 
-/// The links, and a ring for each, then those the instances of a wire share.
-fn build_links<P>(world: &World, layout: &Layout, routes: u32, seed: u64) -> (Vec<Link>, Vec<Ring<P>>) {
+/// The links of each wire, those of its downlink first.
+fn build_links(world: &World, layout: &Layout, routes: u32, seed: u64) -> Vec<Link> {
     let mut links = Vec::with_capacity(layout.links as usize);
-    let mut rings = Vec::with_capacity(layout.rings() as usize);
-    let mut shared = Vec::with_capacity(2 * layout.wires as usize);
-    for (position, kind) in layout.hops.iter().enumerate() {
-        let Hop::Wire { element, .. } = kind else { continue };
-        let element = &world.path[*element];
+    for hop in &layout.hops {
+        let Hop::Wire { element, stride, .. } = *hop else {
+            continue;
+        };
+        let element = &world.path[element];
         let ElementKind::Wired(config) = &element.kind else {
             continue;
         };
         for direction in Direction::BOTH {
-            let next = match direction {
-                Direction::Downlink => position + 1,
-                Direction::Uplink => layout.hops.len() - position,
-            };
             let link = match direction {
                 Direction::Downlink => &config.downlink,
                 Direction::Uplink => &config.uplink,
             };
-            let instances = if element.scope == Scope::PerFlow {
-                routes
-            } else {
-                1
-            };
-            for instance in 0..instances {
+            for instance in 0..instances(stride, routes) {
                 let purpose = match element.scope {
                     Scope::Shared => format!("{}/{}", element.name, direction.name()),
                     Scope::PerFlow => format!("{}/{instance}/{}", element.name, direction.name()),
                 };
                 links.push(Link::new(link, seed, &purpose));
-                rings.push(Ring::new(next as u32, direction));
             }
-            shared.push(Ring::new(next as u32, direction));
+        }
+    }
+    links
+}
+
+/// How many links a wire is in one direction, by the distance between neighbouring routes'.
+const fn instances(stride: u32, routes: u32) -> u32 {
+    if stride == 0 { 1 } else { routes }
+}
+
+/// A ring for each link, then those the instances of a wire share.
+fn build_rings<P>(layout: &Layout, routes: u32, journeys: &[Journey; 2]) -> Vec<Ring<P>> {
+    let mut rings = Vec::with_capacity(layout.rings() as usize);
+    let mut shared = Vec::with_capacity(2 * layout.wires as usize);
+    for (position, hop) in layout.hops.iter().enumerate() {
+        let Hop::Wire { stride, .. } = *hop else { continue };
+        for direction in Direction::BOTH {
+            let next = match direction {
+                Direction::Downlink => position + 1,
+                Direction::Uplink => layout.hops.len() - position,
+            };
+            let then = journeys[direction.index()].then(next as u32);
+            let ring = || Ring::new(then, direction);
+            rings.extend((0..instances(stride, routes)).map(|_| ring()));
+            shared.push(ring());
         }
     }
     rings.append(&mut shared);
-    (links, rings)
+    rings
 }
 
 fn build_medium<P>(world: &World, seed: u64) -> Option<Medium<P>> {

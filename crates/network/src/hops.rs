@@ -29,9 +29,8 @@ pub(crate) enum Hop {
 /// both directions run in the order of travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The wires `first..end` of the direction, evaluated in one go, and the ring
-    /// which the instances of the last share.
-    Wires { first: u32, end: u32, ring: u32 },
+    /// Wires.
+    Wires(Chain),
     /// The Wi-Fi medium.
     Wifi { element: u32 },
     /// An agent.
@@ -39,6 +38,28 @@ pub(crate) enum Step {
         first_instance: u32,
         at_host: Option<u32>,
     },
+    /// The host at the end.
+    Host,
+}
+
+/// The wires `first..end`, evaluated in one go, and the ring which the instances
+/// of the last share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chain {
+    pub(crate) first: u32,
+    pub(crate) end: u32,
+    pub(crate) ring: u32,
+}
+
+/// What a packet meets where a wire ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The host at the end.
+    Arrives,
+    /// More wires.
+    Passes(Chain),
+    /// Something else: the step with this index.
+    Meets(u32),
 }
 
 /// A wire in one direction: the link of the first route, and how far apart those
@@ -50,11 +71,10 @@ pub(crate) struct Wire {
     pub(crate) element: u32,
 }
 
-/// The journey in one direction.
+/// The journey in one direction; behind its last step stands the host.
 #[derive(Debug, Default)]
 pub(crate) struct Journey {
-    pub(crate) steps: Vec<Step>,
-    pub(crate) wires: Vec<Wire>,
+    steps: Vec<Step>,
 }
 
 /// How many links, agents and hops a world needs.
@@ -136,14 +156,31 @@ pub(crate) fn lay_out(world: &World, routes: u32) -> Layout {
     layout
 }
 
-/// The journey in `direction`. A wire is chained to the next when no other wire
+/// The journeys in both directions, and the wires of both.
+pub(crate) fn journeys(
+    layout: &Layout,
+    routes: u32,
+    reorders: impl Fn(u32) -> bool,
+) -> ([Journey; 2], Vec<Wire>) {
+    let mut wires = Vec::new();
+    let journeys = Direction::BOTH.map(|direction| {
+        let first = wires.len();
+        let mut journey = journey(layout, direction, routes, &reorders, &mut wires);
+        journey.turn(&mut wires, first);
+        journey
+    });
+    (journeys, wires)
+}
+
+/// The journey in `direction`, noted from its end. A wire is chained to the next when no other wire
 /// feeds that one: its queue then sees the same packets at the same times,
 /// whether they are handed on now or when they arrive.
-pub(crate) fn journey(
+fn journey(
     layout: &Layout,
     direction: Direction,
     routes: u32,
     reorders: impl Fn(u32) -> bool,
+    wires: &mut Vec<Wire>,
 ) -> Journey {
     let mut journey = Journey::default();
     let mut after: Option<&Hop> = None;
@@ -178,37 +215,57 @@ pub(crate) fn journey(
                     }) => (routes == 1 || stride == 0 || *next_stride == 1) && !reorders(link),
                     _ => false,
                 };
-                let first = journey.wires.len() as u32;
-                journey.wires.push(Wire {
+                let first = wires.len() as u32;
+                wires.push(Wire {
                     link,
                     stride,
                     element: element as u32,
                 });
-                match journey.steps.last() {
-                    Some(&Step::Wires { end, ring, .. }) if chained => Step::Wires { first, end, ring },
-                    _ => Step::Wires {
+                Step::Wires(match journey.steps.last() {
+                    Some(&Step::Wires(Chain { end, ring, .. })) if chained => Chain { first, end, ring },
+                    _ => Chain {
                         first,
                         end: first,
                         ring: layout.shared_ring(rank, direction),
                     },
-                }
+                })
             }
         });
         after = Some(hop);
     }
-    journey.turn();
     journey
 }
 
 impl Journey {
-    /// Puts a journey noted from its end into the order of travel.
-    fn turn(&mut self) {
-        let last = self.wires.len() as u32;
+    /// The step with this index.
+    #[inline]
+    pub(crate) fn step(&self, index: usize) -> Step {
+        self.steps.get(index).copied().unwrap_or(Step::Host)
+    }
+
+    /// What is met at the step with this index.
+    pub(crate) fn then(&self, index: u32) -> Then {
+        match self.step(index as usize) {
+            Step::Host => Then::Arrives,
+            Step::Wires(chain) => Then::Passes(chain),
+            Step::Wifi { .. } | Step::Agent { .. } => Then::Meets(index),
+        }
+    }
+
+    /// How many steps there are before the host.
+    pub(crate) const fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Puts a journey noted from its end, with its wires from `first_wire` on,
+    /// into the order of travel.
+    fn turn(&mut self, wires: &mut [Wire], first_wire: usize) {
         self.steps.reverse();
-        self.wires.reverse();
+        wires[first_wire..].reverse();
+        let turned = (first_wire + wires.len()) as u32;
         for step in &mut self.steps {
-            if let Step::Wires { first, end, .. } = step {
-                (*first, *end) = (last - 1 - *first, last - *end);
+            if let Step::Wires(chain) = step {
+                (chain.first, chain.end) = (turned - 1 - chain.first, turned - chain.end);
             }
         }
     }

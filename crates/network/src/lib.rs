@@ -8,6 +8,7 @@
 mod air;
 mod assembly;
 mod hops;
+mod hosts;
 mod network;
 mod observer;
 mod packet_log;
@@ -17,7 +18,8 @@ mod queue;
 mod ring;
 
 pub use assembly::{AssemblyError, Route};
-pub use network::{Event, Network, Routed};
+pub use hosts::{Event, Hosts};
+pub use network::{Network, Routed};
 pub use observer::{Observer, Silent};
 pub use packet_log::{Logged, PacketLog, PacketReader};
 pub use path_log::{PathLog, station_rows};

@@ -6,9 +6,10 @@ use lasthop_agent::{Agent, Counter, Outbox, Packet};
 use lasthop_path::{DropReason, Link, Medium, MediumEvent, PacketInfo};
 use lasthop_units::{Direction, Time};
 
-use crate::Observer;
 use crate::assembly::{RadioChange, Route};
-use crate::hops::{Journey, Step};
+use crate::hops::{Chain, Journey, Step, Then, Wire};
+use crate::hosts::{Event, Hosts, Told};
+use crate::observer::Observer;
 use crate::queue::{Alarms, EventQueue, Source};
 use crate::ring::{Ring, Travelling};
 
@@ -16,45 +17,6 @@ use crate::ring::{Ring, Travelling};
 pub trait Routed: Packet {
     /// Index into the routes the network was built with.
     fn route(&self) -> u32;
-}
-
-/// What happens next.
-#[derive(Clone, Debug)]
-pub enum Event<P> {
-    /// A packet reached the host at the end of its direction.
-    Delivered {
-        /// When.
-        at: Time,
-        /// Which way it travelled.
-        direction: Direction,
-        /// The packet.
-        packet: P,
-    },
-    /// An alarm the driver set has come up.
-    Alarm {
-        /// When.
-        at: Time,
-        /// Its index.
-        index: usize,
-    },
-    /// A frame left a Wi-Fi transmitter's queue for good, delivered or dropped.
-    Departed {
-        /// When.
-        at: Time,
-        /// Which way it travelled.
-        direction: Direction,
-        /// Its route.
-        route: u32,
-    },
-}
-
-impl<P> Event<P> {
-    /// When it happens.
-    pub const fn at(&self) -> Time {
-        match self {
-            Self::Delivered { at, .. } | Self::Alarm { at, .. } | Self::Departed { at, .. } => *at,
-        }
-    }
 }
 
 /// A frame on the medium.
@@ -85,37 +47,12 @@ pub(crate) struct Sources {
     pub(crate) alarms: u32,
 }
 
-/// Where a packet's way ends for now.
-enum Stop {
-    /// On a wire; it leaves `link` at `at`.
-    Wire {
-        link: u32,
-        ring: u32,
-        at: Time,
-    },
-    Dropped {
-        at: Time,
-        element: u32,
-        reason: DropReason,
-    },
-    Wifi {
-        at: Time,
-    },
-    Agent {
-        at: Time,
-        instance: usize,
-    },
-    Host {
-        at: Time,
-    },
-}
-
 /// The assembled path. See the crate's documentation.
 pub struct Network<P: Routed> {
     /// What packets of each direction meet, in the order of travel.
     pub(crate) journeys: [Journey; 2],
-    /// How many steps a journey has.
-    pub(crate) stops: usize,
+    /// The wires of all journeys.
+    pub(crate) wires: Vec<Wire>,
     pub(crate) routes: Vec<Route>,
     pub(crate) links: Vec<Link>,
     /// A ring for each link, then one for each wire and direction.
@@ -155,9 +92,13 @@ fn instance(routes: &[Route], route: u32, first_instance: u32, at_host: Option<u
 impl<P: Routed> Network<P> {
     /// A host sends `packet`: downlink packets start at the server's end,
     /// uplink packets at the client's.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call of its own costs a tenth of the step")]
+    #[inline(always)]
     pub fn inject(&mut self, now: Time, direction: Direction, packet: P, observer: &mut impl Observer<P>) {
-        self.carry(now, direction, 0, packet, observer);
+        match self.journeys[direction.index()].step(0) {
+            Step::Wires(chain) => self.pass(now, direction, chain, packet, observer),
+            _ => self.carry(now, direction, 0, packet, observer),
+        }
     }
 
     /// Sets the driver's alarm `index` to come up at `deadline` or before; alarms
@@ -176,11 +117,23 @@ impl<P: Routed> Network<P> {
     }
 
     /// The next event due at or before `until`.
-    #[inline]
     pub fn next(&mut self, until: Time, observer: &mut impl Observer<P>) -> Option<Event<P>> {
+        let mut told = Told(None);
+        self.step(until, &mut told, observer)?;
+        told.0
+    }
+
+    /// Tells the hosts of the next event due at or before `until`; returns when it is.
+    #[inline]
+    pub fn step<O: Observer<P>>(
+        &mut self,
+        until: Time,
+        hosts: &mut impl Hosts<P, O>,
+        observer: &mut O,
+    ) -> Option<Time> {
         loop {
-            if let Some(event) = self.pending.pop_front() {
-                return Some(event);
+            if !self.pending.is_empty() {
+                return self.tell_pending(hosts, observer);
             }
             let key = self.queue.peek()?;
             let now = key.time();
@@ -189,55 +142,65 @@ impl<P: Routed> Network<P> {
             }
             let source = key.source();
             if source.0 < self.sources.medium {
-                if let Some(event) = self.ring_event(source, now, key.number(), observer) {
-                    return Some(event);
+                let ring = self.rings.get_mut(source.0 as usize)?;
+                let (then, direction) = (ring.then, ring.direction);
+                let Some(packet) = ring.take(key.number()) else {
+                    // A packet that overtook this one had its own entry.
+                    self.queue.pop();
+                    continue;
+                };
+                match ring.head() {
+                    Some((at, number)) => self.queue.replace(at, number, source),
+                    None => self.queue.pop(),
+                }
+                match then {
+                    Then::Arrives => {
+                        hosts.delivered(self, now, direction, packet, observer);
+                        return Some(now);
+                    }
+                    Then::Passes(chain) => self.pass(now, direction, chain, packet, observer),
+                    Then::Meets(step) => self.carry(now, direction, step as usize, packet, observer),
                 }
                 continue;
             }
             self.queue.pop();
-            if source.0 >= self.sources.alarms {
-                let index = (source.0 - self.sources.alarms) as usize;
-                if self.driver_alarms.came_up(index, now) {
-                    return Some(Event::Alarm { at: now, index });
-                }
-            } else if source.0 >= self.sources.agents {
-                self.agent_event((source.0 - self.sources.agents) as usize, now, observer);
-            } else if source.0 == self.sources.radio {
-                self.radio_event(now, observer);
-            } else {
-                self.medium_event(now, observer);
+            if let Some(index) = self.timed_event(source, now, observer) {
+                hosts.alarm(self, now, index, observer);
+                return Some(now);
             }
         }
     }
 
-    /// The head of a ring is due: deliver it or carry it on.
-    #[inline]
-    fn ring_event(
-        &mut self,
-        source: Source,
-        now: Time,
-        number: u64,
-        observer: &mut impl Observer<P>,
-    ) -> Option<Event<P>> {
-        let ring = self.rings.get_mut(source.0 as usize)?;
-        let Some(packet) = ring.take(number) else {
-            // A packet that overtook this one had its own entry.
-            self.queue.pop();
-            return None;
-        };
-        let (next, direction) = (ring.next as usize, ring.direction);
-        match ring.head() {
-            Some((at, number)) => self.queue.replace(at, number, source),
-            None => self.queue.pop(),
+    /// Tells the hosts of what waited for nothing but to be told.
+    #[inline(never)]
+    fn tell_pending<O>(&mut self, hosts: &mut impl Hosts<P, O>, observer: &mut O) -> Option<Time> {
+        let event = self.pending.pop_front()?;
+        let at = event.at();
+        match event {
+            Event::Delivered {
+                direction, packet, ..
+            } => {
+                hosts.delivered(self, at, direction, packet, observer);
+            }
+            Event::Alarm { index, .. } => hosts.alarm(self, at, index, observer),
+            Event::Departed { direction, route, .. } => hosts.departed(self, at, direction, route, observer),
         }
-        if next >= self.stops {
-            return Some(Event::Delivered {
-                at: now,
-                direction,
-                packet,
-            });
+        Some(at)
+    }
+
+    /// An entry that is not a ring's came up; the driver's alarm, if it is one.
+    fn timed_event(&mut self, source: Source, now: Time, observer: &mut impl Observer<P>) -> Option<usize> {
+        if source.0 >= self.sources.alarms {
+            let index = (source.0 - self.sources.alarms) as usize;
+            return self.driver_alarms.came_up(index, now).then_some(index);
         }
-        self.carry(now, direction, next, packet, observer);
+        if source.0 >= self.sources.agents {
+            self.agent_event((source.0 - self.sources.agents) as usize, now, observer);
+        } else if source.0 == self.sources.radio {
+            self.radio_event(now, observer);
+        } else {
+            self.medium_event(now, observer);
+        }
         None
     }
 
@@ -245,82 +208,71 @@ impl<P: Routed> Network<P> {
     #[inline(never)]
     pub(crate) fn carry(
         &mut self,
-        now: Time,
+        at: Time,
         direction: Direction,
         first: usize,
         packet: P,
         observer: &mut impl Observer<P>,
     ) {
-        match self.advance(now, direction, first, &packet) {
-            Stop::Wire { link, ring, at } => self.travel(link, ring, at, packet),
-            Stop::Dropped { at, element, reason } => {
-                observer.dropped(at, element as usize, direction, reason, &packet);
+        let mut index = first;
+        loop {
+            match self.journeys[direction.index()].step(index) {
+                Step::Wires(chain) => return self.pass(at, direction, chain, packet, observer),
+                Step::Wifi { .. } => return self.enqueue(at, direction, packet, observer),
+                Step::Agent {
+                    first_instance,
+                    at_host,
+                } => {
+                    if let Some(instance) = instance(&self.routes, packet.route(), first_instance, at_host) {
+                        return self.meet_agent(at, instance, direction, packet, observer);
+                    }
+                }
+                Step::Host => {
+                    return self.pending.push_back(Event::Delivered {
+                        at,
+                        direction,
+                        packet,
+                    });
+                }
             }
-            Stop::Wifi { at } => self.enqueue(at, direction, packet, observer),
-            Stop::Agent { at, instance } => self.meet_agent(at, instance, direction, packet, observer),
-            Stop::Host { at } => self.pending.push_back(Event::Delivered {
-                at,
-                direction,
-                packet,
-            }),
+            index += 1;
         }
     }
 
-    /// Where a packet at step `first` stops next. Wires are passed here.
+    /// Sends a packet over the wires of `chain`.
     #[expect(clippy::inline_always, reason = "a call of its own costs a tenth of the step")]
     #[inline(always)]
-    fn advance(&mut self, mut at: Time, direction: Direction, first: usize, packet: &P) -> Stop {
+    fn pass(
+        &mut self,
+        mut at: Time,
+        direction: Direction,
+        chain: Chain,
+        packet: P,
+        observer: &mut impl Observer<P>,
+    ) {
         let info = PacketInfo {
             wire_bytes: packet.wire_bytes(),
             is_data: packet.is_data(),
         };
         let route = packet.route();
-        let journey = &self.journeys[direction.index()];
-        let mut index = first;
-        while let Some(&step) = journey.steps.get(index) {
-            index += 1;
-            match step {
-                Step::Wires { first, end, ring } => {
-                    let mut link = 0;
-                    for wire in &journey.wires[first as usize..end as usize] {
-                        link = wire.link + wire.stride * route;
-                        match self.links[link as usize].transit(at, info) {
-                            Ok(arrival) => at = arrival,
-                            Err(reason) => {
-                                return Stop::Dropped {
-                                    at,
-                                    element: wire.element,
-                                    reason,
-                                };
-                            }
-                        }
-                    }
-                    return Stop::Wire { link, ring, at };
-                }
-                Step::Wifi { .. } => return Stop::Wifi { at },
-                Step::Agent {
-                    first_instance,
-                    at_host,
-                } => {
-                    if let Some(instance) = instance(&self.routes, route, first_instance, at_host) {
-                        return Stop::Agent { at, instance };
-                    }
+        let mut link = 0;
+        for wire in &self.wires[chain.first as usize..chain.end as usize] {
+            link = wire.link + wire.stride * route;
+            match self.links[link as usize].transit(at, info) {
+                Ok(arrival) => at = arrival,
+                Err(reason) => {
+                    observer.dropped(at, wire.element as usize, direction, reason, &packet);
+                    return;
                 }
             }
         }
-        Stop::Host { at }
-    }
-
-    #[expect(clippy::inline_always, reason = "a call of its own costs a tenth of the step")]
-    #[inline(always)]
-    fn travel(&mut self, link: u32, shared: u32, at: Time, packet: P) {
         let number = self.queue.number();
         let travelling = Travelling { at, number, packet };
-        let ring = &mut self.rings[shared as usize];
+        let ring = &mut self.rings[chain.ring as usize];
         if !ring.has_place_last(at) {
-            self.travel_out_of_turn(link, shared, travelling);
+            self.travel_out_of_turn(link, chain.ring, travelling);
         } else if ring.push_last(travelling) {
-            self.queue.push(at, number, Source(shared));
+            self.queue.push(at, number, Source(chain.ring));
         }
     }
 
@@ -375,7 +327,7 @@ impl<P: Routed> Network<P> {
             }
             let next = match direction {
                 Direction::Downlink => position + 1,
-                Direction::Uplink => self.stops - position,
+                Direction::Uplink => self.journeys[0].len() - position,
             };
             self.carry(now, direction, next, packet, observer);
         }
@@ -393,14 +345,14 @@ impl<P: Routed> Network<P> {
 
     /// The path element next to a position, for the record.
     fn element_near(&self, position: usize) -> usize {
-        let Journey { steps, wires } = &self.journeys[0];
-        let mut elements = steps[position..].iter().chain(steps[..position].iter().rev());
-        let element = |step: &Step| match step {
-            Step::Wires { first, .. } => Some(wires[*first as usize].element as usize),
-            Step::Wifi { element } => Some(*element as usize),
-            Step::Agent { .. } => None,
+        let downlink = &self.journeys[0];
+        let element = |index| match downlink.step(index) {
+            Step::Wires(chain) => Some(self.wires[chain.first as usize].element as usize),
+            Step::Wifi { element } => Some(element as usize),
+            Step::Agent { .. } | Step::Host => None,
         };
-        elements.find_map(element).unwrap_or(0)
+        let mut near = (position..downlink.len()).chain((0..position).rev());
+        near.find_map(element).unwrap_or(0)
     }
 
     fn agent_event(&mut self, instance: usize, now: Time, observer: &mut impl Observer<P>) {

@@ -21,16 +21,16 @@ pub struct PathLog {
     /// Attempts at the medium.
     pub mac: Log<MacRow>,
     /// What happened.
-    pub events: Log<EventRow>,
+    pub events: Vec<EventRow>,
     drops: [u64; DROP_TOTALS.len()],
 }
 
 impl PathLog {
-    /// A log of at most `limit` attempts and as many events.
-    pub const fn new(limit: usize) -> Self {
+    /// A log that writes attempts into `mac`.
+    pub const fn new(mac: Log<MacRow>) -> Self {
         Self {
-            mac: Log::limited(limit),
-            events: Log::limited(limit),
+            mac,
+            events: Vec::new(),
             drops: [0; DROP_TOTALS.len()],
         }
     }

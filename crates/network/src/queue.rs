@@ -33,6 +33,13 @@ impl Key {
         Time::from_ns((self.0 >> 64) as u64)
     }
 
+    /// Whether the event comes first. The times differ nearly always.
+    #[inline]
+    fn precedes(self, other: Self) -> bool {
+        let (own, others) = (self.time(), other.time());
+        own < others || (own == others && self < other)
+    }
+
     pub(crate) const fn number(self) -> u64 {
         self.0 as u64 >> SOURCE_BITS
     }
@@ -143,7 +150,7 @@ impl EventQueue {
             return;
         };
         let near = &mut self.near[..=hole];
-        while hole > 0 && near[hole - 1] < key {
+        while hole > 0 && near[hole - 1].precedes(key) {
             near[hole] = near[hole - 1];
             hole -= 1;
         }

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use lasthop_units::{Direction, Time};
 
+use crate::hops::Then;
+
 /// A packet with its delivery time and its number in the total order.
 #[derive(Clone, Debug)]
 pub(crate) struct Travelling<P> {
@@ -30,18 +32,17 @@ pub(crate) struct Ring<P> {
     packets: VecDeque<Travelling<P>>,
     /// When the last packet leaves, or left: then no later packet leaves earlier.
     last: Time,
-    /// The step after the wire.
-    pub(crate) next: u32,
+    pub(crate) then: Then,
     pub(crate) direction: Direction,
 }
 
 impl<P> Ring<P> {
-    /// An empty ring of packets that go on to step `next`.
-    pub(crate) const fn new(next: u32, direction: Direction) -> Self {
+    /// An empty ring of packets for which `then` follows.
+    pub(crate) const fn new(then: Then, direction: Direction) -> Self {
         Self {
             packets: VecDeque::new(),
             last: Time::ZERO,
-            next,
+            then,
             direction,
         }
     }
@@ -93,10 +94,12 @@ impl<P> Ring<P> {
     /// Takes out the first packet if it has this number.
     #[inline]
     pub(crate) fn take(&mut self, number: u64) -> Option<P> {
-        if self.packets.front()?.number != number {
+        let first = self.packets.pop_front()?;
+        if first.number != number {
+            self.packets.push_front(first);
             return None;
         }
-        self.packets.pop_front().map(|first| first.packet)
+        Some(first.packet)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -110,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_packet_slips_in_before_few_others_and_never_at_the_head() {
-        let mut ring = Ring::new(0, Direction::Downlink);
+        let mut ring = Ring::new(Then::Arrives, Direction::Downlink);
         let travelling = |at, number| Travelling {
             at: Time::from_ns(at),
             number,
@@ -130,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_packet_that_overtakes_is_put_in_its_place() {
-        let mut ring = Ring::new(0, Direction::Downlink);
+        let mut ring = Ring::new(Then::Arrives, Direction::Downlink);
         let travelling = |at, number| Travelling {
             at: Time::from_ns(at),
             number,

@@ -2,6 +2,8 @@
 
 use lasthop_units::{BitRate, Span, Time};
 
+use crate::packet::{SimPacket, UDP_HEADER_BYTES};
+
 /// Frames a saturating source keeps in its transmitter's queue: never empty
 /// when one leaves.
 pub(crate) const BACKLOG_FRAMES: usize = 4;
@@ -32,7 +34,7 @@ impl Datagrams {
     /// A source of `payload_bytes` datagrams; without a rate it saturates: the
     /// first wire when there is one with a rate, the medium otherwise.
     pub(crate) fn new(payload_bytes: u32, rate: Option<BitRate>, first_wire: Option<BitRate>) -> Self {
-        let on_wire = payload_bytes + crate::packet::UDP_HEADER_BYTES;
+        let on_wire = payload_bytes + UDP_HEADER_BYTES;
         let pace = match (rate, first_wire) {
             (Some(rate), _) => Pace::Every(rate.tx_time(u64::from(payload_bytes))),
             (None, Some(wire)) => Pace::Every(wire.tx_time(u64::from(on_wire))),
@@ -46,5 +48,11 @@ impl Datagrams {
             received_bytes: 0,
             next: Time::ZERO,
         }
+    }
+
+    /// One of its datagrams has arrived.
+    pub(crate) fn take(&mut self, packet: &SimPacket) {
+        self.received += 1;
+        self.received_bytes += u64::from(packet.payload_bytes());
     }
 }

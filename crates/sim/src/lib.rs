@@ -5,6 +5,7 @@ mod application;
 mod cell;
 mod datagrams;
 mod flow;
+mod hosts;
 mod packet;
 mod recorder;
 

@@ -1,4 +1,5 @@
-//! CUBIC (RFC 9438): growth as a cubic function of the time since the last loss.
+//! CUBIC (RFC 9438): growth as a cubic function of the time since the last loss,
+//! in the arithmetic of Linux `tcp_cubic.c`.
 
 use lasthop_units::{Span, Time};
 
@@ -41,44 +42,49 @@ impl Cubic {
             maximum: 0,
             origin: 0,
             k: Span::ZERO,
+            acked: 0,
             estimate: 0,
-            target: 0,
+            computed_for: 0,
             computed: Time::ZERO,
-            before: None,
+            count: 0,
+            shortest: Span::MAX,
             hystart: HyStart::new(),
         })
     }
 }
 
-/// Windows are in segments, fixed point with 16 fraction bits.
+/// Windows are in whole segments, as in Linux `tcp_cubic.c`.
 #[derive(Clone, Copy, Debug)]
 struct Controller {
     config: Cubic,
     /// Start of the current congestion avoidance stage.
     epoch: Option<Time>,
-    /// Window before the last reduction (`W_max`), 0 when none.
+    /// Window before the last reduction (`W_max`), 0 when none is known.
     maximum: u64,
     /// Plateau of the current stage.
     origin: u64,
     /// Time from the epoch to the plateau.
     k: Span,
+    /// Bytes credited since `estimate` last grew.
+    acked: u64,
     /// What Reno's window would be (`W_est`).
     estimate: u64,
-    target: u64,
+    /// Window and time `count` was computed for.
+    computed_for: u64,
     computed: Time,
-    /// `maximum` and `epoch` before the last reduction, for undo.
-    before: Option<(u64, Option<Time>)>,
+    /// Segments to be acknowledged for each segment of growth.
+    count: u64,
+    /// Shortest round trip of data since the connection began or timed out.
+    shortest: Span,
     hystart: HyStart,
 }
 
 /// How long delays say nothing after a recovery.
 const CALM: Span = Span::from_secs(1);
-
-const FRACTION_BITS: u32 = Window::FRACTION_BITS;
-
-fn in_segments(window: &Window) -> u64 {
-    window.fixed() / u64::from(window.smss())
-}
+/// A count holds for this long as long as the window stays.
+const COUNT_HOLDS: Span = Span::from_ns(1_000_000_000 / 32);
+/// Without a known maximum the window grows by a segment for so many at most.
+const MOST_WITHOUT_MAXIMUM: u64 = 20;
 
 /// The whole cube root.
 fn cube_root(value: u64) -> u64 {
@@ -98,22 +104,21 @@ fn cube_root(value: u64) -> u64 {
 impl Controller {
     fn begin(&mut self, now: Time, cwnd: u64) {
         self.epoch = Some(now);
+        self.acked = 0;
         self.estimate = cwnd;
         if cwnd < self.maximum {
             // K = cbrt((W_max - cwnd) / C) seconds, here in milliseconds.
-            let gap = (u128::from(self.maximum - cwnd) * 1_000_000_000 * 1000
-                / u128::from(self.config.c_permille.max(1)))
-                >> FRACTION_BITS;
+            let gap = u128::from(self.maximum - cwnd) * 1_000_000_000 * 1000
+                / u128::from(self.config.c_permille.max(1));
             self.k = Span::from_ms(cube_root(gap.min(u128::from(u64::MAX >> 1)) as u64));
             self.origin = self.maximum;
         } else {
             self.k = Span::ZERO;
             self.origin = cwnd;
         }
-        self.computed = Time::ZERO;
     }
 
-    /// `W_cubic(t)` in segments, fixed point.
+    /// `W_cubic(t)` in whole segments.
     fn cubic(&self, t: Span) -> u64 {
         let (ahead, distance) = if t >= self.k {
             (true, t.saturating_sub(self.k))
@@ -122,9 +127,8 @@ impl Controller {
         };
         // 2^18 ms are four minutes; nothing grows on for that long.
         let ms = (distance.as_ns() / 1_000_000).min(1 << 18);
-        let cube = (ms * ms * ms) >> 10;
-        let c = (u64::from(self.config.c_permille) << FRACTION_BITS) / 1000;
-        let change = cube * c.min(1 << 18) / (1_000_000_000 >> 10);
+        let cube = u128::from(ms * ms * ms) * u128::from(self.config.c_permille);
+        let change = (cube / 1_000_000_000_000) as u64;
         if ahead {
             self.origin + change
         } else {
@@ -132,47 +136,65 @@ impl Controller {
         }
     }
 
-    fn avoid(&mut self, window: &mut Window, ack: &Ack) {
-        let cwnd = in_segments(window);
+    /// Segments to be acknowledged for a segment of growth (Linux `bictcp_update`).
+    fn update(&mut self, cwnd: u64, ack: &Ack, smss: u64) {
+        self.acked += ack.credit_bytes;
+        let holds = cwnd == self.computed_for && ack.now.since(self.computed) <= COUNT_HOLDS;
+        if holds && self.count > 0 {
+            return;
+        }
+        self.computed_for = cwnd;
+        self.computed = ack.now;
         let epoch = if let Some(epoch) = self.epoch {
             epoch
         } else {
             self.begin(ack.now, cwnd);
+            self.acked = ack.credit_bytes;
             ack.now
         };
-        if ack.now.since(self.computed) >= Span::from_ms(1) {
-            let t = ack.now.since(epoch);
-            self.target = self.cubic(t + ack.srtt).clamp(cwnd, cwnd + cwnd / 2);
-            self.computed = ack.now;
-        }
-        let credit = ack.credit_bytes;
-        // No loss has shown yet what the path holds: at least 5 % more each round trip
-        // (Linux `bictcp_update`). Below twenty segments Reno's one segment is more.
-        let least = if self.maximum == 0 && cwnd >= 20 << FRACTION_BITS {
-            cwnd / 20
+        // The window a round trip from now, by the shortest one: a queue does not hasten it.
+        let ahead = if self.shortest == Span::MAX {
+            Span::ZERO
         } else {
-            0
+            self.shortest
         };
-        let smss = u64::from(window.smss());
-        if self.config.reno_friendly {
-            // alpha = 3 (1 - beta) / (1 + beta), and 1 once past the last maximum.
-            let beta = u64::from(self.config.beta_permille);
-            let alpha = if self.estimate >= self.maximum {
-                1000
-            } else {
-                3000 * (1000 - beta) / (1000 + beta)
-            };
-            let whole = (credit << FRACTION_BITS) / smss;
-            self.estimate += whole * alpha / 1000 * (1 << FRACTION_BITS) / cwnd.max(1);
-            let now_cubic = self.target.min(cwnd + cwnd / 2);
-            if self.estimate > cwnd && self.estimate > now_cubic && least == 0 {
-                window.set_fixed(self.estimate * smss);
-                return;
-            }
+        let target = self.cubic(ack.now.since(epoch) + ahead);
+        self.count = if target > cwnd {
+            cwnd / (target - cwnd)
+        } else {
+            100 * cwnd
+        };
+        if self.maximum == 0 {
+            self.count = self.count.min(MOST_WITHOUT_MAXIMUM);
         }
-        let distance = self.target.saturating_sub(cwnd).max(least);
-        // (target - cwnd) / cwnd for each segment acknowledged.
-        window.grow_fixed(distance * credit / (cwnd >> FRACTION_BITS).max(1));
+        if self.config.reno_friendly {
+            self.count = self.count.min(self.friendly(cwnd, smss));
+        }
+        self.count = self.count.max(2);
+    }
+
+    /// Follows Reno's window, which grows by alpha = 3 (1 - beta) / (1 + beta)
+    /// segments a round trip (RFC 9438 section 4.3; alpha stays so beyond the last
+    /// maximum, unlike there). Returns the count that would catch up with it in one.
+    fn friendly(&mut self, cwnd: u64, smss: u64) -> u64 {
+        let beta = u64::from(self.config.beta_permille.min(999));
+        // 1 / alpha in eighths, rounded down.
+        let eighths = 8 * (1000 + beta) / 3 / (1000 - beta);
+        let round = (((cwnd * eighths) >> 3) * smss).max(1);
+        while self.acked > round {
+            self.acked -= round;
+            self.estimate += 1;
+        }
+        match self.estimate.checked_sub(cwnd) {
+            Some(behind) if behind > 0 => cwnd / behind,
+            _ => u64::MAX,
+        }
+    }
+
+    fn avoid(&mut self, window: &mut Window, ack: &Ack) {
+        let cwnd = window.segments().max(1);
+        self.update(cwnd, ack, u64::from(window.smss()));
+        window.grow_fixed((ack.credit_bytes << Window::FRACTION_BITS) / self.count);
     }
 }
 
@@ -184,12 +206,16 @@ impl CongestionControl for Controller {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         // Delays are watched in recovery too (Linux `cubictcp_acked`), except in the
         // first second after one.
-        let watches = self.config.hystart && window.in_slow_start() && ack.rtt.is_some();
-        if watches
+        if let Some(rtt) = ack.rtt
             && self.epoch.is_none_or(|epoch| ack.now.since(epoch) >= CALM)
-            && self.hystart.should_leave(window, ack)
         {
-            window.set_ssthresh(window.bytes());
+            self.shortest = self.shortest.min(rtt);
+            if self.config.hystart
+                && window.in_slow_start()
+                && self.hystart.should_leave(window, ack, self.shortest)
+            {
+                window.set_ssthresh(window.bytes());
+            }
         }
         if !ack.may_grow {
             return;
@@ -211,21 +237,25 @@ impl CongestionControl for Controller {
     }
 
     fn ssthresh_after_loss(&mut self, window: &Window, _loss: &Loss) -> u64 {
-        let cwnd = in_segments(window);
-        self.before = Some((self.maximum, self.epoch));
+        let cwnd = window.segments();
         self.epoch = None;
+        self.count = 0;
+        let beta = u64::from(self.config.beta_permille);
         self.maximum = if self.config.fast_convergence && cwnd < self.maximum {
-            cwnd * u64::from(1000 + self.config.beta_permille) / 2000
+            cwnd * (1000 + beta) / 2000
         } else {
             cwnd
         };
-        let smss = u64::from(window.smss());
-        let reduced = window.bytes() * u64::from(self.config.beta_permille) / 1000;
-        (reduced / smss).max(2) * smss
+        (cwnd * beta / 1000).max(2) * u64::from(window.smss())
     }
 
     fn on_timeout(&mut self, _window: &mut Window, _now: Time) {
+        // Nothing of what was learnt about the path is trusted after a timeout
+        // (Linux `cubictcp_state`).
         self.epoch = None;
+        self.maximum = 0;
+        self.count = 0;
+        self.shortest = Span::MAX;
         self.hystart = HyStart::new();
     }
 
@@ -233,13 +263,6 @@ impl CongestionControl for Controller {
         // Time without data does not count (RFC 9438 section 5.8).
         if let Some(epoch) = &mut self.epoch {
             *epoch += idle;
-        }
-    }
-
-    fn on_undo(&mut self, _window: &mut Window) {
-        if let Some((maximum, epoch)) = self.before.take() {
-            self.maximum = maximum;
-            self.epoch = epoch;
         }
     }
 }
@@ -297,11 +320,34 @@ mod tests {
     }
 
     #[test]
-    fn an_undo_restores_the_maximum() {
+    fn a_timeout_forgets_the_maximum() {
         let mut control = Cubic::default().build();
-        let window = Window::new(1000, 100);
-        let first = control.ssthresh_after_loss(&window, &loss(&window));
-        control.on_undo(&mut Window::new(1000, 100));
-        assert_eq!(control.ssthresh_after_loss(&window, &loss(&window)), first);
+        let mut window = Window::new(1000, 100);
+        let ssthresh = control.ssthresh_after_timeout(&window, &loss(&window));
+        control.on_timeout(&mut window, Time::ZERO);
+        window.set_ssthresh(ssthresh);
+        window.set_bytes(ssthresh);
+        for _ in 0..70 {
+            control.on_ack(&mut window, &ack_at(100, 1000));
+        }
+        // With a maximum of 100 ahead the growth of one round trip would be far more.
+        assert_eq!(window.segments(), 73);
+    }
+
+    #[test]
+    fn where_round_trips_are_short_it_keeps_up_with_reno() {
+        // 40 round trips of 5 ms from 28 segments: alpha = 0.53 gives 21 more, of which
+        // it may lag a few behind; the cubic would be at 31.
+        let mut control = Cubic::default().build();
+        let mut window = Window::new(1000, 40);
+        let ssthresh = control.ssthresh_after_loss(&window, &loss(&window));
+        window.set_ssthresh(ssthresh);
+        window.set_bytes(ssthresh);
+        for round in 0..40 {
+            for _ in 0..window.segments() {
+                control.on_ack(&mut window, &ack_at(5 * round, 1000));
+            }
+        }
+        assert!((43..=49).contains(&window.segments()), "{}", window.segments());
     }
 }

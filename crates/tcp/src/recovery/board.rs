@@ -104,7 +104,13 @@ impl Board {
     }
 
     /// Whether SACKs measure round trips too (Linux since 3.12).
-    pub(super) fn times_sacks(&self) -> bool {
+    pub(super) const fn times_sacks(&self) -> bool {
+        self.use_rack
+    }
+
+    /// Whether losses beyond the recovery point reduce the window again (Linux 6;
+    /// the older personalities repair them within the same recovery).
+    pub(super) const fn counts_losses_anew(&self) -> bool {
         self.use_rack
     }
 
@@ -341,6 +347,17 @@ impl Board {
             self.lose(start.max(una), segment.end);
         }
         again_at
+    }
+
+    /// Segments above `una` resent and not known to have arrived (Linux `retrans_out`).
+    pub(super) fn resent_in_flight(&self, una: u64) -> u32 {
+        let waiting = self.resent.iter().filter(|&&(at, start)| {
+            start >= una
+                && self
+                    .segment_at(start)
+                    .is_some_and(|(_, segment)| segment.at == at && !segment.sacked)
+        });
+        waiting.count() as u32
     }
 
     /// The last segment in flight, for a tail loss probe.

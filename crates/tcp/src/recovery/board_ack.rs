@@ -273,12 +273,16 @@ impl Sender {
             self.undo_reduction(cx);
         }
         let Some(board) = self.board() else { return };
+        let mut lost_since = false;
         if board.phase != Phase::Open && una >= board.recover {
+            // What was sent in recovery and lost is another loss, with another
+            // reduction, resent already or not (Linux `tcp_time_to_recover`).
+            lost_since = board.counts_losses_anew() && (!board.is_quiet() || board.resent_in_flight(una) > 0);
             self.leave_recovery(cx);
         }
         let Some(board) = self.board() else { return };
         let (new_losses, again_at) = board.detect(cx.now, una, smss, smallest, srtt);
-        if new_losses && board.phase == Phase::Open {
+        if (new_losses || lost_since) && board.phase == Phase::Open {
             self.enter_recovery(cx);
         }
         let in_flight = self.in_flight();
@@ -358,13 +362,19 @@ impl Sender {
 
     fn enter_recovery(&mut self, cx: &mut Context<'_>) {
         let window = self.window;
-        let max = self.max;
-        let flight = self.max - self.una;
+        let (una, max) = (self.una, self.max);
+        let flight = max - una;
         let Some(board) = self.board() else { return };
         board.phase = Phase::Recovery;
         board.recover = max;
-        board.undo = Some(Undo::new(window));
-        board.progress = Progress::new(flight);
+        let before = board.undo.take();
+        board.undo = Some(Undo::after(before, window, board.resent_in_flight(una)));
+        // Linux reduces in proportion to cwnd, however much is out (`prior_cwnd`).
+        board.progress = Progress::new(if board.counts_losses_anew() {
+            window.bytes()
+        } else {
+            flight
+        });
         board.force = true;
         board.probe = None;
         cx.stats.fast_retransmits += 1;
@@ -485,6 +495,14 @@ impl Sender {
         let (new_losses, again_at) = board.detect(cx.now, una, smss, smallest, srtt);
         if new_losses && board.phase == Phase::Open {
             self.enter_recovery(cx);
+            // Linux `tcp_rack_reo_timeout` reduces as for one segment delivered.
+            let in_flight = self.in_flight();
+            if let Repair::Board(board) = &mut self.repair {
+                let one = u64::from(smss);
+                board
+                    .progress
+                    .on_ack(cx.config.reduction, &mut self.window, in_flight, one, false);
+            }
         }
         if again_at != Time::MAX {
             self.timer = Timer::Reorder;

@@ -63,8 +63,8 @@ impl Progress {
         }
     }
 
-    /// RFC 6937 with the slow-start reduction bound where an ACK is safe (as
-    /// Linux, RFC 9937), the conservative one otherwise.
+    /// RFC 9937 section 6.2, as Linux `tcp_cwnd_reduction`: the slow-start reduction
+    /// bound where an ACK is safe, the conservative one otherwise.
     fn proportional(&mut self, window: &mut Window, in_flight: u64, delivered: u64, safe: bool) {
         if delivered == 0 && self.flight_at_start > 0 {
             return;
@@ -78,11 +78,7 @@ impl Progress {
             due.saturating_sub(self.sent)
         } else {
             let owed = self.delivered.saturating_sub(self.sent).max(delivered);
-            let bound = if safe {
-                owed + smss
-            } else {
-                self.delivered.saturating_sub(self.sent)
-            };
+            let bound = if safe { owed + smss } else { owed };
             bound.min(ssthresh - in_flight)
         };
         // The fast retransmission itself always goes out.

@@ -29,6 +29,22 @@ impl Undo {
         }
     }
 
+    /// Recovery begins while `resent` segments that the one before sent again are
+    /// still out: they count, and so does the time of its first one (Linux
+    /// `tcp_init_undo`, `retrans_stamp`).
+    pub(super) fn after(before: Option<Self>, window: Window, resent: u32) -> Self {
+        let fresh = Self::new(window);
+        match before {
+            Some(before) if resent > 0 => Self {
+                first_resent: before.first_resent,
+                resent,
+                any_resent: true,
+                ..fresh
+            },
+            _ => fresh,
+        }
+    }
+
     /// A segment was sent again at timestamp `clock`.
     pub(super) fn note_resent(&mut self, clock: u32) {
         if self.first_resent == 0 {

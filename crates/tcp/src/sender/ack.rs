@@ -162,7 +162,13 @@ impl Sender {
         may_grow: bool,
         in_flight_before: u64,
     ) {
-        let credit = self.credit(cx, acked);
+        // Linux counts what an ACK delivers, so the ACK that ends a recovery is worth
+        // the segment it was waiting for and not all that had been SACKed (`tcp_cong_control`).
+        let counted = match cx.config.ack_counting {
+            AckCounting::PerSegment => delivered,
+            _ => acked,
+        };
+        let credit = self.credit(cx, counted);
         let ack = Ack {
             now: cx.now,
             delivered_bytes: delivered,

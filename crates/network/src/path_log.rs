@@ -21,16 +21,16 @@ pub struct PathLog {
     /// Attempts at the medium.
     pub mac: Log<MacRow>,
     /// What happened.
-    pub events: Vec<EventRow>,
+    pub events: Log<EventRow>,
     drops: [u64; DROP_TOTALS.len()],
 }
 
 impl PathLog {
-    /// A log that writes attempts into `mac`.
-    pub const fn new(mac: Log<MacRow>) -> Self {
+    /// A log of at most `limit` attempts and as many events.
+    pub const fn new(limit: usize) -> Self {
         Self {
-            mac,
-            events: Vec::new(),
+            mac: Log::limited(limit),
+            events: Log::limited(limit),
             drops: [0; DROP_TOTALS.len()],
         }
     }

@@ -80,6 +80,7 @@ fn world(broken: bool, clients: u32) -> World {
             count: 0,
             ..DivacksConfig::default()
         }),
+        via: None,
     };
     World {
         duration: Span::from_secs(10),

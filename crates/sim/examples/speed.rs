@@ -58,9 +58,9 @@ fn main() {
     let packets: u64 = record
         .flows
         .iter()
-        .map(|flow| flow.data_packets + flow.acks_sent)
+        .map(|flow| flow.data_packets.unwrap_or(0) + flow.acks_sent.unwrap_or(0))
         .sum();
-    let acked: u64 = record.flows.iter().map(|flow| flow.acked_bytes).sum();
+    let acked: u64 = record.flows.iter().filter_map(|flow| flow.acked_bytes).sum();
     let totals = record.totals.clone();
     let tables = record.into_tables();
     let wall = start.elapsed().as_secs_f64();

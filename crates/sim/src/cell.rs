@@ -11,7 +11,7 @@ use crate::datagrams::Pace;
 use crate::flow::{Flow, Transport, flows};
 use crate::hosts::{Hosts, alarms};
 use crate::packet::SimPacket;
-use crate::recorder::Recorder;
+use crate::recorder::{NO_LIMIT, Recorder};
 
 /// Why a cell could not run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -95,7 +95,7 @@ impl Simulation {
         let packets = world
             .record
             .packets
-            .then(|| PacketLog::new(Log::unlimited(), world, &routes));
+            .then(|| PacketLog::new(Log::limited(NO_LIMIT), world, &routes));
         let mut network = Network::new(world, routes, alarms(flows.len()), seed)?;
         network.report_attempts(world.record.mac);
         let backlogged = |flow: &Flow| matches!(&flow.transport, Transport::Datagrams(source) if source.pace == Pace::Backlog);
@@ -156,7 +156,7 @@ impl Simulation {
             packets: recorder.packets.map_or_else(Vec::new, |log| log.rows.into_rows()),
             mac: recorder.path.mac.into_rows(),
             stations: station_rows(network.airtime()),
-            events: recorder.path.events,
+            events: recorder.path.events.into_rows(),
             totals,
         }
     }
@@ -190,9 +190,9 @@ fn flow_row(world: &World, index: usize, flow: &Flow, run_end: Time, divided_ack
     };
     match &flow.transport {
         Transport::Datagrams(datagrams) => FlowRow {
-            acked_bytes: datagrams.received_bytes,
-            delivered_bytes: datagrams.received_bytes,
-            data_packets: datagrams.sent,
+            acked_bytes: Some(datagrams.received_bytes),
+            delivered_bytes: Some(datagrams.received_bytes),
+            data_packets: Some(datagrams.sent),
             ..row
         },
         Transport::Tcp(tcp) => {
@@ -201,16 +201,16 @@ fn flow_row(world: &World, index: usize, flow: &Flow, run_end: Time, divided_ack
             let stats = sender.stats();
             FlowRow {
                 bytes: tcp.application.total_bytes(),
-                acked_bytes: sender.acked_bytes(),
-                delivered_bytes: receiver.received_bytes(),
-                data_packets: stats.data_packets,
-                retransmissions: stats.retransmissions,
-                fast_retransmits: stats.fast_retransmits,
-                timeouts: stats.timeouts,
-                cwnd_cuts: stats.cwnd_cuts,
-                undone: stats.spurious_cuts,
-                duplicate_acks: stats.dup_acks_received,
-                acks_sent: receiver.stats().acks_sent,
+                acked_bytes: Some(sender.acked_bytes()),
+                delivered_bytes: Some(receiver.received_bytes()),
+                data_packets: Some(stats.data_packets),
+                retransmissions: Some(stats.retransmissions),
+                fast_retransmits: Some(stats.fast_retransmits),
+                timeouts: Some(stats.timeouts),
+                cwnd_cuts: Some(stats.cwnd_cuts),
+                undone: Some(stats.spurious_cuts),
+                duplicate_acks: Some(stats.dup_acks_received),
+                acks_sent: Some(receiver.stats().acks_sent),
                 divided_acks,
                 ..row
             }

@@ -3,12 +3,15 @@
 use lasthop_agent::Note;
 use lasthop_network::{Observer, PacketLog, PathLog};
 use lasthop_path::{DropReason, MacAttempt};
-use lasthop_record::{Log, SampleRow, Samples};
+use lasthop_record::{SampleRow, Samples};
 use lasthop_scenario::spec::Sampling;
 use lasthop_tcp::Endpoint;
 use lasthop_units::{Direction, Span, Time};
 
 use crate::packet::SimPacket;
+
+/// A simulated run is as long as its scenario says, so its logs need no bound.
+pub(crate) const NO_LIMIT: usize = usize::MAX;
 
 /// Collects the record of one cell.
 #[derive(Debug)]
@@ -31,7 +34,7 @@ impl Recorder {
         };
         Self {
             samples: Samples::default(),
-            path: PathLog::new(Log::unlimited()),
+            path: PathLog::new(NO_LIMIT),
             packets,
             interval,
             next_sample: vec![Time::ZERO; flows],

@@ -26,6 +26,7 @@ fn acks(count: u32) -> (usize, usize, u64) {
         variant.world.agents = vec![AgentAt {
             place: At::Host(1),
             agent: AgentConfig::Divacks(divacks),
+            via: None,
         }];
     }
     let record = lasthop_sim::run_cell(&variant, 1).unwrap();

@@ -28,7 +28,7 @@ def test_json_has_the_promised_form(lasthop_command: Command, dumbbell: Path) ->
             "--json",
         )
     )
-    assert set(content) == {"scenario", "engine", "seeds", "agents", "variants"}
+    assert set(content) == {"scenario", "engine", "seeds", "agents", "failures", "variants"}
     assert (content["scenario"], content["engine"], content["seeds"]) == ("dumbbell", "sim", [1, 2, 3])
     assert list(content["variants"]) == ["sender=reno", "sender=sack"]
     for metrics in content["variants"].values():

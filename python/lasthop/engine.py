@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
 
 from lasthop import _core
 from lasthop.errors import EngineError
+from lasthop.failures import Failure, failures_of
 from lasthop.frames import from_cell
 from lasthop.result import Result
 from lasthop.scenario import Scenario
 from lasthop.store import Store
+from lasthop.timing import Timing
 
 CellId = tuple[int, int]
 """Index of the variant, and seed."""
@@ -29,10 +31,14 @@ class Options:
     Attributes:
         threads: Cells at once.
         captures: Whether each cell also yields captures of the packets at both hosts.
+        timing: How late a run in real time may be.
+        outputs: Where what commands print is kept.
     """
 
     threads: int
     captures: bool = False
+    timing: Timing = field(default_factory=Timing)
+    outputs: Path | None = None
 
 
 Runner = Callable[[Scenario, Sequence[CellId], Options], Iterable[_core.Cell]]
@@ -67,7 +73,15 @@ def _kernel_engine(*, ebpf: bool = False, curl: bool = False) -> Engine:
     def play(scenario: Scenario, cells: Sequence[CellId], options: Options) -> Iterable[_core.Cell]:
         from lasthop.kernel import run_cells
 
-        return run_cells(scenario.plan, cells, captures=options.captures, ebpf=ebpf, curl=curl)
+        return run_cells(
+            scenario.plan,
+            cells,
+            captures=options.captures,
+            ebpf=ebpf,
+            curl=curl,
+            timing=options.timing,
+            outputs=options.outputs,
+        )
 
     return Engine(play, _core.kernel_refusals)
 
@@ -106,6 +120,7 @@ def run(
     out: str | Path | None = None,
     engine: str = "sim",
     captures: bool = False,
+    timing: Timing | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Runs every variant of a scenario with every seed.
@@ -127,6 +142,7 @@ def run(
         engine: ``sim``, ``kernel``, ``kernel-ebpf`` (divacks in the kernel too), or
             ``kernel-curl`` (also curl and an HTTP server as the programs).
         captures: Also write pcapng captures of every cell; needs ``out``.
+        timing: How late a run of a kernel engine may be, and how often it is tried.
         progress: Called after every cell with the finished and the total number.
 
     Raises:
@@ -138,7 +154,7 @@ def run(
         scenario = scenario.with_seeds(seeds)
     runner = find_engine(engine)
     _refuse(scenario, runner)
-    options = Options(threads or default_threads(), captures and out is not None)
+    options = Options(threads or default_threads(), captures and out is not None, timing or Timing())
     if out is None:
         return _run_in_memory(scenario, engine, runner.run, options, progress)
     return _run_into_store(scenario, engine, runner.run, options, progress, Path(out))
@@ -166,12 +182,16 @@ def _run_in_memory(
 ) -> Result:
     cells = all_cells(scenario)
     done: dict[CellId, Frames] = {}
+    failures: dict[CellId, list[Failure]] = {}
     for cell in runner(scenario, cells, options):
-        done[cell.variant, cell.seed] = _frames(scenario, cell, engine)[1]
+        variant, frames = _frames(scenario, cell, engine)
+        done[cell.variant, cell.seed] = frames
+        failures[cell.variant, cell.seed] = failures_of(cell, variant, frames["flows"])
         if progress is not None:
             progress(len(done), len(cells))
-    in_order = [done[v, s] for v in range(len(scenario.variants)) for s in scenario.seeds]
-    return Result.from_memory(scenario, engine, in_order)
+    in_order = [(v, s) for v in range(len(scenario.variants)) for s in scenario.seeds]
+    failed = [failure for cell in in_order for failure in failures[cell]]
+    return Result.from_memory(scenario, engine, [done[cell] for cell in in_order], failed)
 
 
 def _run_into_store(
@@ -190,9 +210,17 @@ def _run_into_store(
         finished = len(cells) - len(missing)
         if progress is not None:
             progress(finished, len(cells))
+        options = replace(options, outputs=store.outputs)
         for cell in runner(scenario, missing, options):
             variant, frames = _frames(scenario, cell, engine)
-            store.write_cell(variant, cell.seed, frames, cell.captures)
+            store.write_cell(
+                variant,
+                cell.seed,
+                frames,
+                cell.captures,
+                outputs=store.outputs / f"{cell.variant}-{cell.seed}",
+                failures=failures_of(cell, variant, frames["flows"]),
+            )
             finished += 1
             if progress is not None:
                 progress(finished, len(cells))

@@ -144,11 +144,17 @@ def _airtime_metrics(stations: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame
 def cell_metrics(runs: pl.DataFrame, flows: pl.DataFrame, stations: pl.DataFrame) -> pl.DataFrame:
     """One row per cell: variant, seed, engine and every metric that applies.
 
-    Metrics of the medium are left out when no cell has one.
+    Metrics of the medium are left out when no cell has one. A run in real time
+    that was late beyond its bound has no value: it must not be averaged in.
     """
     frame = runs.select(*CELL, "engine").join(
         _flow_metrics(flows, runs), on=CELL, how="left", maintain_order="left"
     )
     if stations.height:
         frame = frame.join(_airtime_metrics(stations, runs), on=CELL, how="left", maintain_order="left")
-    return frame
+    if "valid" not in runs.columns:
+        return frame
+    values = [name for name in frame.columns if name in METRICS]
+    frame = frame.join(runs.select(*CELL, "valid"), on=CELL, how="left", maintain_order="left")
+    counts = pl.col("valid").ne_missing(0)
+    return frame.with_columns(pl.when(counts).then(pl.col(name)).alias(name) for name in values).drop("valid")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 _GAPS = {
@@ -31,3 +33,16 @@ def gaps(runs: pl.DataFrame) -> list[str]:
             count = f"{int(missing.sum()):,} {what}"
             found.append(f"{count} were not written down in {affected} of {runs.height} runs: {why}.")
     return found
+
+
+def late(cells: Sequence[tuple[str, int]]) -> list[str]:
+    """One sentence about the runs in real time, by variant and seed, that were too late to count.
+
+    >>> late([("base", 1)]), late([])
+    (['1 run left out, late beyond the bound in every attempt: base seed 1.'], [])
+    """
+    if not cells:
+        return []
+    count = f"{len(cells)} run{'s' if len(cells) > 1 else ''} left out"
+    which = ", ".join(f"{variant} seed {seed}" for variant, seed in cells)
+    return [f"{count}, late beyond the bound in every attempt: {which}."]

@@ -11,6 +11,7 @@ from typing import Protocol
 import polars as pl
 
 from lasthop.errors import LasthopError
+from lasthop.failures import Failure
 from lasthop.frames import SMALL_TABLES
 from lasthop.metrics import METRICS, cell_metrics
 from lasthop.placement import Placements, placements
@@ -75,6 +76,7 @@ class Result:
         variants: The variants, in order.
         path: The result directory; None for a result in memory.
         agents: Where the agents of each variant ran.
+        failures: Programs that failed.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class Result:
         source: Source,
         path: Path | None = None,
         agents: Placements | None = None,
+        failures: Sequence[Failure] = (),
     ) -> None:
         self.scenario = scenario
         self.title = title
@@ -96,6 +99,7 @@ class Result:
         self.variants = list(variants)
         self.path = path
         self.agents = dict(agents or {})
+        self.failures = list(failures)
         self._source = source
 
     @classmethod
@@ -120,11 +124,16 @@ class Result:
             source=StoreSource(store),
             path=store.root,
             agents=store.agents,
+            failures=store.failures,
         )
 
     @classmethod
     def from_memory(
-        cls, scenario: Scenario, engine: str, cells: Sequence[Mapping[str, pl.DataFrame]]
+        cls,
+        scenario: Scenario,
+        engine: str,
+        cells: Sequence[Mapping[str, pl.DataFrame]],
+        failures: Sequence[Failure] = (),
     ) -> Result:
         """A result that is not on disk."""
         return cls(
@@ -135,6 +144,7 @@ class Result:
             variants=scenario.variants,
             source=MemorySource(cells),
             agents=placements(scenario.plan, engine),
+            failures=failures,
         )
 
     def scan(self, table: str) -> pl.LazyFrame:
@@ -177,6 +187,13 @@ class Result:
         return self.scan("mac").collect()
 
     @cached_property
+    def late(self) -> list[tuple[str, int]]:
+        """Variant and seed of the cells that were late beyond the bound; no metric counts them."""
+        if "valid" not in self.runs.columns:
+            return []
+        return self.runs.filter(pl.col("valid") == 0).select("variant", "seed").rows()
+
+    @cached_property
     def parameters(self) -> pl.DataFrame:
         """One row per variant: its name and every parameter as spelt."""
         rows = [{"variant": variant.name, **variant.parameters} for variant in self.variants]
@@ -214,7 +231,7 @@ class Result:
         return compare(self.values(ours, metric), self.values(theirs, metric))
 
     def to_dict(self) -> dict[str, object]:
-        """The summary as plain data: ``{scenario, engine, seeds, agents, variants}``."""
+        """The summary as plain data: ``{scenario, engine, seeds, agents, failures, variants}``."""
         variants = {
             variant: {metric: value.to_dict() for metric, value in metrics.items()}
             for variant, metrics in self.summary().items()
@@ -224,6 +241,7 @@ class Result:
             "engine": self.engine,
             "seeds": self.seeds,
             "agents": {name: [row.to_dict() for row in rows] for name, rows in self.agents.items()},
+            "failures": [failure.to_dict() for failure in self.failures],
             "variants": variants,
         }
 

@@ -8,6 +8,8 @@ Layout of a result directory::
                                         all cells, written when the last one is done
     cells/VARIANT/SEED/TABLE.parquet    every table of one cell
     cells/VARIANT/SEED/*.pcapng         captures, when asked for
+    cells/VARIANT/SEED/outputs/         what the scenario's commands printed
+    cells/VARIANT/SEED/failures.json    programs that failed, when any did
 
 A cell is written under a temporary name and then renamed, so whatever stops a
 run leaves a complete cell or none. Nothing in it depends on when or how fast
@@ -21,7 +23,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,6 +32,7 @@ import polars as pl
 
 from lasthop import _core
 from lasthop.errors import StoreError
+from lasthop.failures import Failure, decode, encode
 from lasthop.frames import SMALL_TABLES, TABLES
 from lasthop.placement import Placement, placements
 from lasthop.scenario import Scenario, Variant
@@ -38,6 +41,7 @@ FORMAT = 1
 """Version of the layout."""
 
 _PARTIAL = ".partial-"
+_FAILURES = "failures.json"
 _ROW_GROUP = 1 << 18
 
 
@@ -225,10 +229,32 @@ class Store:
         directory = self.cell_directory(variant, seed)
         return all(_is_whole(directory / f"{table}.parquet") for table in TABLES)
 
+    @property
+    def outputs(self) -> Path:
+        """Where a cell's outputs are collected until the cell is complete."""
+        return self.root / "cells" / f"{_PARTIAL}outputs"
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Programs that failed, cell by cell."""
+        files = [
+            self.cell_directory(str(variant["name"]), seed) / _FAILURES
+            for variant in self.manifest.variants
+            for seed in self.manifest.seeds
+        ]
+        return [failure for file in files if file.exists() for failure in decode(file.read_text("utf-8"))]
+
     def write_cell(
-        self, variant: str, seed: int, frames: Mapping[str, pl.DataFrame], captures: Mapping[str, bytes]
+        self,
+        variant: str,
+        seed: int,
+        frames: Mapping[str, pl.DataFrame],
+        captures: Mapping[str, bytes],
+        *,
+        outputs: Path | None = None,
+        failures: Sequence[Failure] = (),
     ) -> None:
-        """Writes a cell, all of it or nothing."""
+        """Writes a cell, all of it or nothing; takes the directory ``outputs`` into it."""
         final = self.cell_directory(variant, seed)
         partial = self.root / "cells" / f"{_PARTIAL}{final.parent.name}-{seed}"
         partial.mkdir()
@@ -236,6 +262,10 @@ class Store:
             _write_parquet(frame, partial / f"{name}.parquet")
         for name, content in captures.items():
             (partial / f"{name}.pcapng").write_bytes(content)
+        if failures:
+            (partial / _FAILURES).write_text(encode(failures), encoding="utf-8")
+        if outputs is not None and outputs.exists():
+            outputs.rename(partial / "outputs")
         final.parent.mkdir(exist_ok=True)
         if final.exists():
             shutil.rmtree(final)
@@ -243,6 +273,7 @@ class Store:
 
     def finish(self) -> None:
         """Writes the small tables of all cells together."""
+        shutil.rmtree(self.outputs, ignore_errors=True)
         for name in SMALL_TABLES:
             partial = self.root / f"{_PARTIAL}{name}"
             _write_parquet(self.cell_scan(name).collect(), partial)

@@ -1,14 +1,10 @@
 //! Workloads that are programs of the user's: `curl`, `iperf3`, a script.
 //! Their exit codes become events, what they print becomes files.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use lasthop_record::EventRow;
 use lasthop_scenario::spec::{End, WorkloadKind, World};
@@ -18,13 +14,12 @@ use crate::engine::workload_of;
 use crate::error::Attempt;
 use crate::http::HttpServer;
 use crate::keeper::Program;
+use crate::output::Output;
 use crate::workload::{FlowPlan, FlowState};
 use crate::{Clock, Error, Session};
 
 /// Where the file server of a command listens.
 const SERVER_PORT: u16 = 80;
-/// How many times, 5 ms apart, a program's last output is waited for.
-const PATIENCE: u32 = 40;
 
 /// Every command of a run.
 pub(crate) struct Commands {
@@ -42,7 +37,9 @@ struct Command {
     output: Option<PathBuf>,
     begun: Time,
     child: Option<Child>,
-    readers: Vec<JoinHandle<io::Result<u64>>>,
+    stdout: Option<Output>,
+    stderr: Option<Output>,
+    exit_code: Option<i32>,
     done: bool,
 }
 
@@ -74,6 +71,9 @@ impl Commands {
                 let server = HttpServer::start_at(std::slice::from_ref(end), SERVER_PORT, None)?;
                 all.servers.push((other, server));
             }
+            if let (Some(directory), true) = (outputs, all.listed.is_empty()) {
+                std::fs::create_dir_all(directory).attempt(|| format!("create {}", directory.display()))?;
+            }
             let name = &world.workloads[workload_of(world, flow)].name;
             all.listed.push(Command {
                 flow,
@@ -83,7 +83,9 @@ impl Commands {
                 output: outputs.map(|directory| directory.join(format!("{name}-{flow}"))),
                 begun: Time::ZERO,
                 child: None,
-                readers: Vec::new(),
+                stdout: None,
+                stderr: None,
+                exit_code: None,
                 done: false,
             });
         }
@@ -98,7 +100,9 @@ impl Commands {
                 Ok(None) => {}
                 Ok(Some(status)) => {
                     let end = clock.now();
-                    let value = f64::from(exit_code(status));
+                    let code = exit_code(status);
+                    command.exit_code = Some(code);
+                    let value = f64::from(code);
                     self.exits.push(EventRow {
                         t: end,
                         flow: (command.flow as u32).into(),
@@ -126,6 +130,15 @@ impl Commands {
         }
         self.servers.clear();
         std::mem::take(&mut self.exits)
+    }
+
+    /// How the program of a flow ended, if it has, and what it complained of last.
+    pub(crate) fn ending(&self, flow: usize) -> (Option<i32>, String) {
+        let command = self.listed.iter().find(|command| command.flow == flow);
+        command.map_or_else(Default::default, |command| {
+            let complaint = command.stderr.as_ref().map(Output::last_lines);
+            (command.exit_code, complaint.unwrap_or_default())
+        })
     }
 }
 
@@ -158,17 +171,21 @@ impl Command {
             };
             self.begun = clock.now();
             let child = self.child.insert(session.spawn_at(self.seat, program)?);
-            let output = child
+            let file = |ending: &str| {
+                let mut name = self.output.clone()?.into_os_string();
+                name.push(ending);
+                Some(PathBuf::from(name))
+            };
+            self.stdout = child
                 .stdout
                 .take()
-                .map(|pipe| keep(pipe, self.output.as_deref(), "out"));
-            let errors = child
+                .map(|pipe| Output::keep(pipe, file(".out")))
+                .transpose()?;
+            self.stderr = child
                 .stderr
                 .take()
-                .map(|pipe| keep(pipe, self.output.as_deref(), "err"));
-            for reader in [output, errors].into_iter().flatten() {
-                self.readers.push(reader?);
-            }
+                .map(|pipe| Output::keep(pipe, file(".err")))
+                .transpose()?;
             return Ok(None);
         };
         let status = child.try_wait().attempt(|| format!("wait for {}", self.run))?;
@@ -182,38 +199,8 @@ impl Command {
             let _ = child.kill();
             let _ = child.wait();
         }
-        for reader in self.readers.drain(..) {
-            // A program it left in the background may hold the pipe until the run ends.
-            for _ in 0..PATIENCE {
-                if reader.is_finished() {
-                    break;
-                }
-                thread::sleep(Duration::from_millis(5));
-            }
+        for output in [&self.stdout, &self.stderr].into_iter().flatten() {
+            output.settle();
         }
     }
-}
-
-/// Copies what comes through `pipe` to a file, or away.
-fn keep(
-    mut pipe: impl Read + Send + 'static,
-    output: Option<&Path>,
-    ending: &str,
-) -> Result<JoinHandle<io::Result<u64>>, Error> {
-    let path = output.map(|path| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".");
-        name.push(ending);
-        PathBuf::from(name)
-    });
-    let mut file = path
-        .map(|path| File::create(&path).attempt(|| format!("create {}", path.display())))
-        .transpose()?;
-    thread::Builder::new()
-        .name("lasthop-output".into())
-        .spawn(move || match &mut file {
-            Some(file) => io::copy(&mut pipe, file),
-            None => io::copy(&mut pipe, &mut io::sink()),
-        })
-        .attempt(|| "start a thread for a program's output".into())
 }

@@ -1,11 +1,12 @@
 //! Runs one cell on the real stack and writes the same record as the simulator.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use lasthop_network::{PlannedFlow, planned_flows, station_rows};
-use lasthop_record::{CellRecord, EventRow, FlowRow, Log, Samples};
+use lasthop_record::{CellRecord, EventRow, FlowFailure, FlowRow, Log, Samples};
 use lasthop_scenario::Dialogue;
 use lasthop_scenario::spec::{Sampling, Variant, World};
 use lasthop_units::{Direction, Span, Time};
@@ -17,7 +18,7 @@ use crate::in_kernel::divided_by_flow;
 use crate::routed::FIRST_PORT;
 use crate::sampler::{Sampled, Sampler, SenderKey};
 use crate::session::{Ended, Options, Session};
-use crate::workload::{FlowPlan, Work};
+use crate::workload::{FlowPlan, FlowState, Work};
 use crate::{Clock, Error};
 
 /// How often the engine looks whether the work is done.
@@ -35,20 +36,44 @@ static RUNNING: Mutex<()> = Mutex::new(());
 /// # Errors
 /// When the kernel cannot play the scenario, or this user may not build it.
 pub fn run_cell(variant: &Variant, seed: u64, options: &Options) -> Result<CellRecord, Error> {
+    run_cell_until(variant, seed, options, &AtomicBool::new(false))
+}
+
+/// As [`run_cell`], but gives up, with everything torn down, soon after `stop`
+/// is set.
+///
+/// # Errors
+/// As [`run_cell`], and [`Error::Stopped`].
+pub fn run_cell_until(
+    variant: &Variant,
+    seed: u64,
+    options: &Options,
+    stop: &AtomicBool,
+) -> Result<CellRecord, Error> {
     let _one_at_a_time = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut attempt = 1;
     loop {
-        let (mut record, valid) = run_once(&variant.world, seed, options)?;
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
+        }
+        let (mut record, valid) = run_once(&variant.world, seed, options, stop)?;
         if valid || attempt >= options.attempts {
             record.totals.push(("valid", f64::from(u8::from(valid))));
             record.totals.push(("attempts", f64::from(attempt)));
+            let bound = options.lateness_bound.as_secs_f64();
+            record.totals.push(("lateness_bound_s", bound));
             return Ok(record);
         }
         attempt += 1;
     }
 }
 
-fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, bool), Error> {
+fn run_once(
+    world: &World,
+    seed: u64,
+    options: &Options,
+    stop: &AtomicBool,
+) -> Result<(CellRecord, bool), Error> {
     let flows = planned_flows(world);
     let routes = flows.iter().map(|flow| flow.route).collect();
     let mut session = Session::open_with(world, routes, seed, options)?;
@@ -69,10 +94,10 @@ fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, 
     let clock = session.begin()?;
     sampler.begin(clock);
     work.begin(clock)?;
-    let run_end = wait(&work, clock, world.duration, || {
+    let run_end = wait(&work, clock, world.duration, stop, || {
         fetches.look(&session, clock, &work.flows);
         commands.look(&session, clock, &work.flows);
-    });
+    })?;
     let infos: Vec<_> = work.flows.iter().map(|flow| flow.info()).collect();
     work.stop();
     fetches.stop();
@@ -99,18 +124,31 @@ fn run_once(world: &World, seed: u64, options: &Options) -> Result<(CellRecord, 
     let rows = rows.collect();
     let mut record = assemble(world, rows, run_end, sampled, ended, coalesced);
     record.events.extend(exits);
-    let failed = work
-        .flows
-        .iter()
-        .zip(0..)
-        .filter(|(flow, _)| flow.error().is_some());
-    record.events.extend(failed.map(|(_, flow)| EventRow {
-        t: run_end,
-        flow,
-        kind: "failed",
-        value: 1.0,
-    }));
+    record.failures = failures(&work, &commands);
+    record
+        .events
+        .extend(record.failures.iter().map(|failure| EventRow {
+            t: run_end,
+            flow: failure.flow.into(),
+            kind: "failed",
+            value: 1.0,
+        }));
     Ok((record, valid))
+}
+
+/// The flows whose programs failed, with what there is to say about it.
+fn failures(work: &Work, commands: &Commands) -> Vec<FlowFailure> {
+    let failure = |(flow, state): (usize, &Arc<FlowState>)| {
+        let reason = state.error()?;
+        let (exit_code, last_lines) = commands.ending(flow);
+        Some(FlowFailure {
+            flow: flow as u32,
+            reason,
+            exit_code,
+            last_lines,
+        })
+    };
+    work.flows.iter().enumerate().filter_map(failure).collect()
 }
 
 /// The workload a flow belongs to.
@@ -151,22 +189,27 @@ fn key(world: &World, session: &Session, index: usize, flow: &PlannedFlow) -> Se
 }
 
 /// Waits for the work or the duration, and returns when the run ended.
-fn wait(work: &Work, clock: Clock, duration: Span, mut look: impl FnMut()) -> Time {
+fn wait(
+    work: &Work,
+    clock: Clock,
+    duration: Span,
+    stop: &AtomicBool,
+    mut look: impl FnMut(),
+) -> Result<Time, Error> {
     let limit = Time::ZERO + duration;
     loop {
         look();
         let now = clock.now();
         if work.is_done() {
             clock.sleep_until(now + LINGER);
-            return work
-                .flows
-                .iter()
-                .filter_map(|flow| flow.end())
-                .max()
-                .unwrap_or(now);
+            let ends = work.flows.iter().filter_map(|flow| flow.end());
+            return Ok(ends.max().unwrap_or(now));
         }
         if now >= limit {
-            return limit;
+            return Ok(limit);
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
         }
         thread::sleep(LOOK);
     }
@@ -253,5 +296,6 @@ fn assemble(
         stations: station_rows(path.network.airtime()),
         events,
         totals,
+        failures: Vec::new(),
     }
 }

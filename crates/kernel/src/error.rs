@@ -21,6 +21,9 @@ pub enum Error {
     /// The scenario asks for something the Linux stack cannot play.
     #[error(transparent)]
     Refused(#[from] crate::Refusal),
+    /// Nobody waits for the run any more.
+    #[error("the run was stopped")]
+    Stopped,
     /// A worker thread of the engine panicked.
     #[error("the {0} thread stopped unexpectedly")]
     Panicked(&'static str),

@@ -70,8 +70,15 @@ pub(crate) struct Sampled {
 #[derive(Debug)]
 pub(crate) struct Sampler {
     stop: Arc<AtomicBool>,
-    go: Sender<Clock>,
-    thread: JoinHandle<Sampled>,
+    go: Option<Sender<Clock>>,
+    thread: Option<JoinHandle<Sampled>>,
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        // A run that is given up wants no samples.
+        let _ = self.end();
+    }
 }
 
 impl Sampler {
@@ -104,20 +111,31 @@ impl Sampler {
             .attempt(|| "start the sampler thread".into())?;
         // Programs take a moment to load; the run begins after that.
         let _ = loaded.recv();
-        Ok(Self { stop, go, thread })
+        Ok(Self {
+            stop,
+            go: Some(go),
+            thread: Some(thread),
+        })
     }
 
     /// Starts sampling.
     pub(crate) fn begin(&self, clock: Clock) {
         // A sampler that died shows in `stop`.
-        let _ = self.go.send(clock);
+        let _ = self.go.as_ref().map(|go| go.send(clock));
     }
 
     /// Ends it and returns what it saw.
-    pub(crate) fn stop(self) -> Result<Sampled, Error> {
+    pub(crate) fn stop(mut self) -> Result<Sampled, Error> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<Sampled, Error> {
         self.stop.store(true, Ordering::Release);
-        drop(self.go);
-        self.thread.join().map_err(|_| Error::Panicked("sampler"))
+        self.go = None;
+        match self.thread.take() {
+            Some(thread) => thread.join().map_err(|_| Error::Panicked("sampler")),
+            None => Ok(Sampled::default()),
+        }
     }
 }
 

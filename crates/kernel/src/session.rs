@@ -12,7 +12,7 @@ use lasthop_ebpf::{Growth, PerAck, netns_inode};
 use lasthop_network::{Network, PacketLog, Route};
 use lasthop_path::QueuedFrames;
 use lasthop_record::Log;
-use lasthop_scenario::spec::{Side, World};
+use lasthop_scenario::spec::{Side, WorkloadKind, World};
 use lasthop_units::Span;
 
 use crate::driver::{Driver, Punctuality, Settings};
@@ -97,6 +97,18 @@ pub fn capability(world: &World) -> Result<(), Refusal> {
     }
     if world.hosts.len() > 200 {
         return Err(Refusal::new("it has more than 200 groups of hosts"));
+    }
+    for workload in &world.workloads {
+        // A socket hands datagrams to the device as fast as the processor goes,
+        // and the device drops what the path does not fetch in time: that would
+        // measure this machine.
+        if let WorkloadKind::Udp { rate: None, .. } = workload.kind {
+            return Err(Refusal::new(format!(
+                "workload {:?} saturates the path, and a real socket cannot tell when the first queue has room; \
+                 give it a rate a little above the link's",
+                workload.name
+            )));
+        }
     }
     Ok(())
 }

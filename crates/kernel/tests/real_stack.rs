@@ -202,3 +202,41 @@ fn a_command_runs_in_its_host_and_its_exit_and_output_are_kept() {
         .to_string();
     assert!(refusal.contains("kernel engine"), "{refusal}");
 }
+
+#[test]
+fn a_saturating_sender_is_refused_with_a_reason() {
+    let text = support::SCENARIO
+        .replace(
+            "type = \"bulk\"\nbytes = \"$bytes\"",
+            "type = \"udp\"\nrate = \"saturate\"\npayload = \"1000 B\"",
+        )
+        .replace(
+            "bytes = { default = \"300 kB\", help = \"Size of the download.\" }\n",
+            "",
+        );
+    let options = lasthop_scenario::LoadOptions::default();
+    let plan =
+        lasthop_scenario::load(&text, "udp.toml", &options).unwrap_or_else(|errors| panic!("{errors}"));
+    let refusal = lasthop_kernel::capability(&plan.variants[0].world)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refusal.contains("workload \"udp\" saturates the path"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn a_run_that_nobody_waits_for_is_given_up() {
+    if !may_run() {
+        return;
+    }
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let plan = plan(&[("bytes", "1000 GB")]);
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| lasthop_kernel::run_cell_until(&plan.variants[0], 1, &options(), &stop));
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(matches!(run.join().unwrap(), Err(Error::Stopped)));
+    });
+}

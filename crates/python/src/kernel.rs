@@ -5,17 +5,17 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use lasthop_kernel::{HttpServer, Options, Program, Session, Status};
-use lasthop_record::CellRecord;
 use lasthop_scenario::spec::{Side, Variant};
-use lasthop_units::Span;
+use lasthop_units::{Span, parse_span};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyIndexError, PyRuntimeError};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::pool::{CellId, Cells, Output, Work};
+use crate::pool::{CellId, Cells, Work};
 use crate::scenario::Plan;
 use crate::simulate::record_cell;
 
@@ -67,13 +67,16 @@ pub fn agent_placements(plan: &Plan, ebpf: bool) -> Vec<Vec<(&'static str, Strin
 /// result to get them as they finish. A run whose p99 lateness exceeds
 /// `lateness_bound_s` is repeated, at most `attempts` times in all; its row in
 /// `runs` says whether the last one is `valid`. With `ebpf` divacks agents run
-/// in the kernel; with `curl` downloads are made by it from a file server.
+/// in the kernel; with `curl` downloads are made by it from a file server. What
+/// the scenario's commands print goes to files in `outputs/VARIANT-SEED`, the
+/// variant by its index; without `outputs` it is not kept.
 ///
 /// # Errors
 /// `IndexError` when a cell names a variant the plan does not have,
 /// `KernelError` when the kernel cannot play one.
 #[pyfunction]
-#[pyo3(signature = (plan, cells, captures = false, ebpf = false, curl = false, attempts = 3, lateness_bound_s = 0.002))]
+#[pyo3(signature = (plan, cells, captures = false, ebpf = false, curl = false, attempts = 3, lateness_bound_s = 0.002, outputs = None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
 pub fn run_kernel(
     plan: &Plan,
     cells: Vec<CellId>,
@@ -82,6 +85,7 @@ pub fn run_kernel(
     curl: bool,
     attempts: u32,
     lateness_bound_s: f64,
+    outputs: Option<PathBuf>,
 ) -> PyResult<Cells> {
     let plan = plan.shared();
     for &(variant, _) in &cells {
@@ -94,14 +98,28 @@ pub fn run_kernel(
         lateness_bound: Span::from_ns((lateness_bound_s.max(0.0) * 1e9) as u64),
         ..Options::default()
     };
-    let play = move |variant: &Variant, seed: u64| -> Result<CellRecord, String> {
-        lasthop_kernel::run_cell(variant, seed, &options).map_err(|error| error.to_string())
-    };
-    let work: Arc<Work> = Arc::new(move |(variant, seed)| -> Result<Output, String> {
-        record_cell(&plan.variants[variant], seed, captures, &play)
+    let work: Arc<Work> = Arc::new(move |(index, seed), stop: &AtomicBool| {
+        let options = Options {
+            outputs: outputs.as_ref().map(|base| base.join(format!("{index}-{seed}"))),
+            ..options.clone()
+        };
+        record_cell(&plan.variants[index], seed, captures, &|variant, seed| {
+            lasthop_kernel::run_cell_until(variant, seed, &options, stop).map_err(|error| error.to_string())
+        })
     });
     // Two runs at once would make each other late.
     Cells::start(cells, 1, work)
+}
+
+/// A time as people write it (`"2 ms"`), in seconds.
+///
+/// # Errors
+/// `ValueError` when it is none.
+#[pyfunction]
+pub fn parse_time(text: &str) -> PyResult<f64> {
+    parse_span(text)
+        .map(Span::as_secs_f64)
+        .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Makes sure that this process may build hosts. `None` when it may;

@@ -9,10 +9,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use lasthop_record::Table;
+use lasthop_record::{FlowFailure, Table};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -21,6 +21,8 @@ use crate::arrays;
 
 /// How often a waiting Python thread looks for Ctrl-C.
 const SIGNAL_POLL: Duration = Duration::from_millis(50);
+/// How long an interrupted run may take to clean up before Python goes on.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Which cell: index of the variant in the plan, and seed.
 pub type CellId = (usize, u64);
@@ -31,10 +33,13 @@ pub struct Output {
     pub tables: Vec<Table>,
     /// Captures as pcapng, by name.
     pub captures: Vec<(&'static str, Vec<u8>)>,
+    /// Flows whose programs failed.
+    pub failures: Vec<FlowFailure>,
 }
 
-/// What a worker computes for one cell, or why it could not.
-pub type Work = dyn Fn(CellId) -> Result<Output, String> + Send + Sync;
+/// What a worker computes for one cell, or why it could not. It gives up soon
+/// after the flag is set; what it returns then is thrown away.
+pub type Work = dyn Fn(CellId, &AtomicBool) -> Result<Output, String> + Send + Sync;
 
 struct Finished {
     id: CellId,
@@ -60,13 +65,20 @@ pub struct Cell {
     /// `{name: pcapng bytes}`.
     #[pyo3(get)]
     captures: Py<PyDict>,
+    /// Flows whose programs failed: flow, reason, exit code if one ended, last
+    /// lines of its standard error.
+    #[pyo3(get)]
+    failures: Vec<Failure>,
 }
+
+type Failure = (u32, String, Option<i32>, String);
 
 /// Iterates over finished cells, in the order in which they finish.
 #[pyclass(frozen, module = "lasthop._core")]
 pub struct Cells {
     finished: Mutex<Receiver<Finished>>,
     stop: Arc<AtomicBool>,
+    workers: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Cells {
@@ -80,6 +92,7 @@ impl Cells {
         let stop = Arc::new(AtomicBool::new(false));
         let cells = Arc::new(cells);
         let next = Arc::new(AtomicUsize::new(0));
+        let mut workers = Vec::new();
         for number in 0..threads {
             let worker = Worker {
                 cells: Arc::clone(&cells),
@@ -88,14 +101,16 @@ impl Cells {
                 work: Arc::clone(&work),
                 sender: sender.clone(),
             };
-            thread::Builder::new()
+            let worker = thread::Builder::new()
                 .name(format!("lasthop-{number}"))
                 .spawn(move || worker.run())
                 .map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
+            workers.push(worker);
         }
         Ok(Self {
             finished: Mutex::new(finished),
             stop,
+            workers: Mutex::new(workers),
         })
     }
 
@@ -111,10 +126,33 @@ impl Cells {
                 Err(RecvTimeoutError::Timeout) => {
                     if let Err(interrupt) = py.check_signals() {
                         self.stop.store(true, Ordering::Relaxed);
+                        py.detach(|| self.wind_up());
                         return Err(interrupt);
                     }
                 }
             }
+        }
+    }
+}
+
+impl Cells {
+    /// Waits, within reason, until the workers have given up their cells and
+    /// what those had built is gone.
+    fn wind_up(&self) {
+        let receiver = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
+        let limit = Instant::now() + PATIENCE;
+        loop {
+            match receiver.recv_timeout(limit.saturating_duration_since(Instant::now())) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => return,
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        // All have let go of the channel, the last thing they do.
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        for worker in workers.drain(..) {
+            // A panic was caught and told; there is nothing else to hear.
+            let _ = worker.join();
         }
     }
 }
@@ -143,10 +181,11 @@ impl Cells {
             wall_s: wall.as_secs_f64(),
             tables: arrays::tables(py, output.tables)?.unbind(),
             captures: captures.unbind(),
+            failures: output.failures.into_iter().map(failure).collect(),
         }))
     }
 
-    /// Lets the workers finish the cells they are in and start no more.
+    /// Makes the workers give up the cells they are in and start no more.
     fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -175,8 +214,11 @@ impl Worker {
             let started = Instant::now();
             // A bug in one cell must reach Python as an error, not as a
             // thread that silently vanished.
-            let outcome = catch_unwind(AssertUnwindSafe(|| (self.work)(id)))
+            let outcome = catch_unwind(AssertUnwindSafe(|| (self.work)(id, &self.stop)))
                 .unwrap_or_else(|panic| Err(panic_text(panic.as_ref())));
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
             let finished = Finished {
                 id,
                 wall: started.elapsed(),
@@ -187,6 +229,16 @@ impl Worker {
             }
         }
     }
+}
+
+fn failure(failure: FlowFailure) -> Failure {
+    let FlowFailure {
+        flow,
+        reason,
+        exit_code,
+        last_lines,
+    } = failure;
+    (flow, reason, exit_code, last_lines)
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

@@ -1,6 +1,7 @@
 //! The simulator behind `_core.run`.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use lasthop_record::{CapturePoint, CellRecord, write_pcapng};
 use lasthop_scenario::spec::Variant;
@@ -37,14 +38,12 @@ pub fn run(plan: &Plan, cells: Vec<CellId>, threads: usize, captures: bool) -> P
             "no variant {variant}: the plan has {variants}"
         )));
     }
-    let work: Arc<Work> = Arc::new(move |(variant, seed)| -> Result<Output, String> {
-        record_cell(&plan.variants[variant], seed, captures, &simulate)
+    let work: Arc<Work> = Arc::new(move |(variant, seed), stop: &AtomicBool| {
+        record_cell(&plan.variants[variant], seed, captures, &|variant, seed| {
+            lasthop_sim::run_cell_until(variant, seed, stop).map_err(|error| error.to_string())
+        })
     });
     Cells::start(cells, threads, work)
-}
-
-fn simulate(variant: &Variant, seed: u64) -> Result<CellRecord, String> {
-    lasthop_sim::run_cell(variant, seed).map_err(|error| error.to_string())
 }
 
 /// What `play` records of a cell, as tables and, when wanted, captures. A
@@ -60,9 +59,10 @@ pub fn record_cell(
     play: &impl Fn(&Variant, u64) -> Result<CellRecord, String>,
 ) -> Result<Output, String> {
     if !captures {
-        let tables = play(variant, seed)?.into_tables();
+        let mut record = play(variant, seed)?;
         return Ok(Output {
-            tables,
+            failures: std::mem::take(&mut record.failures),
+            tables: record.into_tables(),
             captures: Vec::new(),
         });
     }
@@ -76,6 +76,7 @@ pub fn record_cell(
         record.packets.clear();
     }
     Ok(Output {
+        failures: std::mem::take(&mut record.failures),
         tables: record.into_tables(),
         captures,
     })

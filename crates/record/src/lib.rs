@@ -5,12 +5,14 @@
 //! columns once, at its end, so that recording costs one push per row.
 
 mod capture;
+mod failure;
 mod log;
 mod rows;
 mod samples;
 mod table;
 
 pub use capture::{CaptureError, CapturePoint, write_pcapng};
+pub use failure::FlowFailure;
 pub use log::Log;
 pub use rows::{CellRecord, EventRow, FlowRow, MacRow, PacketRow, Place, StationRow, Verdict};
 pub use samples::{SampleRow, Samples};

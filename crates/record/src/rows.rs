@@ -3,6 +3,7 @@
 use lasthop_tcp::Flags;
 use lasthop_units::{Direction, Time};
 
+use crate::failure::FlowFailure;
 use crate::samples::Samples;
 use crate::table::{
     Table, bool_column, category_column, f64_column, i64_column, known_column, u32_column, u64_column,
@@ -240,6 +241,8 @@ pub struct CellRecord {
     pub events: Vec<EventRow>,
     /// Totals of the run, by column name.
     pub totals: Vec<(&'static str, f64)>,
+    /// Flows whose programs failed, in no table: they are told apart.
+    pub failures: Vec<FlowFailure>,
 }
 
 impl CellRecord {

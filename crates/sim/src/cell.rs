@@ -1,5 +1,7 @@
 //! One cell: build the world, let time pass, write the record.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use lasthop_network::{AssemblyError, Network, PacketLog, Route, station_rows};
 use lasthop_record::{CellRecord, FlowRow, Log};
 use lasthop_scenario::spec::{Host, Variant, WorkloadKind, World};
@@ -22,6 +24,9 @@ pub enum SimError {
     /// A workload is a real program.
     #[error("workload \"{0}\" runs a command, which needs a real stack: use the kernel engine")]
     Command(String),
+    /// Nobody waits for the cell any more.
+    #[error("the run was stopped")]
+    Stopped,
     /// A host's congestion control is the kernel's.
     #[error(
         "host {host:?} takes {control:?} from the Linux kernel, which the kernel engine has and the simulator has not"
@@ -33,6 +38,10 @@ pub enum SimError {
         control: String,
     },
 }
+
+/// Events between two looks whether to go on: a few milliseconds' worth, so
+/// that looking costs nothing.
+const BATCH: u32 = 1 << 16;
 
 /// A world in the middle of its run.
 pub struct Simulation {
@@ -83,6 +92,20 @@ pub fn run_cell(variant: &Variant, seed: u64) -> Result<CellRecord, SimError> {
     Ok(simulation.finish())
 }
 
+/// As [`run_cell`], but gives up soon after `stop` is set.
+///
+/// # Errors
+/// As [`run_cell`], and [`SimError::Stopped`].
+pub fn run_cell_until(variant: &Variant, seed: u64, stop: &AtomicBool) -> Result<CellRecord, SimError> {
+    let mut simulation = Simulation::new(&variant.world, seed)?;
+    while simulation.run_batch() {
+        if stop.load(Ordering::Relaxed) {
+            return Err(SimError::Stopped);
+        }
+    }
+    Ok(simulation.finish())
+}
+
 impl Simulation {
     /// The world of one cell, at its start.
     ///
@@ -115,13 +138,22 @@ impl Simulation {
 
     /// Lets time pass until the work is done or the duration is over.
     pub fn run(&mut self) {
-        while let Some(now) = self.network.step(self.end, &mut self.hosts, &mut self.recorder) {
+        while self.run_batch() {}
+    }
+
+    /// Carries out the next [`BATCH`] events; whether more may follow.
+    fn run_batch(&mut self) -> bool {
+        for _ in 0..BATCH {
+            let Some(now) = self.network.step(self.end, &mut self.hosts, &mut self.recorder) else {
+                return false;
+            };
             self.now = now;
             self.events += 1;
             if self.hosts.unfinished == 0 && self.all_at_rest() {
-                break;
+                return false;
             }
         }
+        true
     }
 
     /// Whether nothing of interest can follow. Looking at every flow after every
@@ -158,6 +190,7 @@ impl Simulation {
             stations: station_rows(network.airtime()),
             events: recorder.path.events.into_rows(),
             totals,
+            failures: Vec::new(),
         }
     }
 }

@@ -9,5 +9,5 @@ mod hosts;
 mod packet;
 mod recorder;
 
-pub use cell::{SimError, Simulation, capability, run_cell};
+pub use cell::{SimError, Simulation, capability, run_cell, run_cell_until};
 pub use packet::SimPacket;

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lasthop.cli.run import SetOption
+from lasthop.cli.timing import AttemptsOption, LatenessBoundOption, timing_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,6 +35,8 @@ def compare(
         int | None,
         typer.Option("--threads", min=1, help="Simulated cells at once.", show_default="one per CPU"),
     ] = None,
+    lateness_bound: LatenessBoundOption = None,
+    attempts: AttemptsOption = None,
 ) -> None:
     """Run scenarios by the simulator and on the Linux stack, and compare."""
     from lasthop.cli.failure import interruptible
@@ -42,9 +45,10 @@ def compare(
     from lasthop.scenario import Scenario
 
     entries = [Scenario.from_file(file).override(*(settings or [])).with_seeds(seeds) for file in scenarios]
+    timing = timing_of(engine, lateness_bound, attempts)
     become_able()
     with interruptible():
-        rows = [row for entry in entries for row in run_both(entry, engine, threads)]
+        rows = [row for entry in entries for row in run_both(entry, engine, threads, timing)]
     if write_docs is not None:
         from lasthop.kernel.document import engines_section, with_section
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lasthop.cli.timing import AttemptsOption, LatenessBoundOption, timing_of
 from lasthop.errors import LasthopError
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ def reproduce(
         Path | None,
         typer.Option("--write-docs", metavar="FILE", help="Also write the validation page; needs all items."),
     ] = None,
+    lateness_bound: LatenessBoundOption = None,
+    attempts: AttemptsOption = None,
 ) -> None:
     """Run the sources' experiments and compare with the numbers they published."""
     from lasthop.reproduce import SOURCES, Lab, perform, project_root, select
@@ -66,13 +69,14 @@ def reproduce(
     selections = select(SOURCES, names or [])
     if write_docs is not None and names:
         raise LasthopError("--write-docs writes about all sources; leave the names out")
+    timing = timing_of(engine, lateness_bound, attempts)
     if engine.startswith("kernel"):
         from lasthop.kernel import become_able
 
         become_able()
     started = time.monotonic()
     seeds = seeds or (10 if engine.startswith("kernel") else 30)
-    lab = Lab(project_root(), seeds=seeds, engine=engine, threads=threads, out=out)
+    lab = Lab(project_root(), seeds=seeds, engine=engine, threads=threads, out=out, timing=timing)
     outcome = perform(lab, selections)
     page = _report(lab, selections, outcome, out, report_file) if report or report_file else None
     if write_docs is not None:

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from lasthop.cli.timing import AttemptsOption, LatenessBoundOption, timing_of
+
 ScenarioArgument = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML).", show_default=False)
 ]
@@ -49,15 +51,17 @@ def run(
         bool, typer.Option("--report", help="Also write DIR/report.html; needs --out.")
     ] = False,
     every_metric: Annotated[bool, typer.Option("--all", help="Show every metric.")] = False,
+    lateness_bound: LatenessBoundOption = None,
+    attempts: AttemptsOption = None,
 ) -> None:
     """Run every variant of a scenario with every seed."""
     from lasthop.cli.failure import interruptible
     from lasthop.cli.progress import progress_bar
     from lasthop.engine import run as run_scenario
-    from lasthop.placement import spell
     from lasthop.scenario import Scenario
 
     _require_out(out, pcap, report)
+    timing = timing_of(engine, lateness_bound, attempts)
     plan = Scenario.from_file(scenario).override(*(settings or [])).with_seeds(seeds)
     if engine.startswith("kernel"):
         from lasthop.kernel import become_able
@@ -65,20 +69,19 @@ def run(
         become_able()
     kept = "" if out is None else f"; complete cells are in {out}, the same command continues"
     with interruptible(kept), progress_bar(plan.name) as progress:
-        result = run_scenario(plan, threads=threads, out=out, engine=engine, captures=pcap, progress=progress)
+        result = run_scenario(
+            plan, threads=threads, out=out, engine=engine, captures=pcap, timing=timing, progress=progress
+        )
     page = _write_report(out) if report and out is not None else None
     if as_json:
         typer.echo(result.to_json())
         return
-    from lasthop.cli.tables import console, summary_table
-    from lasthop.remarks import gaps
+    from lasthop.cli.tables import console, remarks, summary_table
 
     terminal = console()
     terminal.print(summary_table(result, every_metric=every_metric, width=terminal.width))
-    for line in spell(result.agents):
-        terminal.print(line, highlight=False)
-    for gap in gaps(result.runs):
-        terminal.print(gap, highlight=False)
+    for remark in remarks(result):
+        terminal.print(remark, highlight=False, markup=False)
     for written in (out, page):
         if written is not None:
             typer.echo(f"written: {written}", err=True)

@@ -8,12 +8,17 @@ from rich.console import Console
 from rich.table import Table
 
 from lasthop.metrics import METRICS
+from lasthop.placement import spell
+from lasthop.remarks import gaps, late
 from lasthop.result import Result, Summary
 from lasthop.stats import Estimate
 from lasthop.units import scale_for, with_interval
 
 MAIN_METRICS = ("goodput_bps", "transfer_time_s", "data_packets", "retransmissions", "timeouts")
 """Shown whenever they have a value."""
+
+SHOWN_FAILURES = 10
+"""Failed programs that are told one by one."""
 
 _EXTRA_METRICS = ("divided_acks", "jain_fairness", "ack_airtime_share", "mac_collisions")
 
@@ -84,6 +89,16 @@ def _table(result: Result, columns: list[list[str]]) -> Table:
     for cells in zip(*(column[1:] for column in columns), strict=True):
         table.add_row(*cells)
     return table
+
+
+def remarks(result: Result) -> list[str]:
+    """What a reader of the table should know: how agents ran, what is missing, what failed."""
+    lines = [*spell(result.agents), *gaps(result.runs), *late(result.late)]
+    lines += [failure.spell() for failure in result.failures[:SHOWN_FAILURES]]
+    more = len(result.failures) - SHOWN_FAILURES
+    if more > 0:
+        lines.append(f"and {more} more failed")
+    return lines
 
 
 def console() -> Console:

@@ -12,6 +12,7 @@ import polars as pl
 from lasthop.engine import run
 from lasthop.result import Result
 from lasthop.scenario import Scenario
+from lasthop.timing import Timing
 
 SHOWN_ROUNDS = 10
 """Round trips whose congestion windows are compared."""
@@ -69,10 +70,12 @@ class Row:
         }
 
 
-def compare(scenario: Scenario, engine: str = "kernel", threads: int | None = None) -> Iterator[Row]:
+def compare(
+    scenario: Scenario, engine: str = "kernel", threads: int | None = None, timing: Timing | None = None
+) -> Iterator[Row]:
     """Runs every variant by the simulator and by ``engine``."""
     simulated = run(scenario, threads=threads)
-    real = run(scenario, engine=engine)
+    real = run(scenario, engine=engine, timing=timing)
     random_loss = any(kind in scenario.text for kind in _RANDOM_LOSS)
     for variant in scenario.variants:
         yield _row(variant.name, random_loss, simulated, real)

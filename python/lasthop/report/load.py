@@ -11,7 +11,7 @@ import polars as pl
 
 from lasthop.errors import LasthopError
 from lasthop.placement import spell
-from lasthop.remarks import gaps
+from lasthop.remarks import gaps, late
 
 from .model import CellKey, Claim, PublishedRow, ReportInput, Trace, TraceLoader, Variant
 from .path_model import path_from_scenario
@@ -44,7 +44,7 @@ def report_of_result(result: Result, *, engine: str | None = None, **extra: Any)
         "path": path_from_scenario(text, _shared_or_first(variants, first)),
         "load_trace": _loader({name: _reader(result)}),
         "versions": {"engine": name, **_agents(result), **versions},
-        "notes": [f"{name}: {gap}" for gap in gaps(result.runs)],
+        "notes": [f"{name}: {gap}" for gap in [*gaps(result.runs), *late(result.late)]],
     }
     return ReportInput(**{**fields, **extra})
 

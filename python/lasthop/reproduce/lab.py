@@ -9,6 +9,7 @@ from lasthop.engine import Progress, run
 from lasthop.errors import LasthopError
 from lasthop.result import Result
 from lasthop.scenario import Scenario
+from lasthop.timing import Timing
 
 SEEDS = 30
 """Seeds per variant unless told otherwise."""
@@ -44,6 +45,7 @@ class Lab:
         engine: str = "sim",
         threads: int | None = None,
         out: Path | None = None,
+        timing: Timing | None = None,
         progress: Callable[[str], Progress | None] | None = None,
     ) -> None:
         self.root = root
@@ -51,6 +53,7 @@ class Lab:
         self.engine = engine
         self._threads = threads
         self._out = out
+        self._timing = timing
         self._progress = progress
         self._results: dict[str, Result] = {}
 
@@ -69,7 +72,12 @@ class Lab:
             out = None if self._out is None else self._out / name.removesuffix(".toml")
             progress = None if self._progress is None else self._progress(name)
             self._results[name] = run(
-                self.scenario(name), threads=self._threads, out=out, engine=self.engine, progress=progress
+                self.scenario(name),
+                threads=self._threads,
+                out=out,
+                engine=self.engine,
+                timing=self._timing,
+                progress=progress,
             )
         return self._results[name]
 

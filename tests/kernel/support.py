@@ -1,4 +1,4 @@
-"""A scenario both engines play, commands in processes of their own, traces of dead runs."""
+"""A scenario both engines play, and commands of a user without any right."""
 
 from __future__ import annotations
 
@@ -62,33 +62,9 @@ def lacks() -> str:
     return "; ".join(missing)
 
 
-def start(*arguments: str | Path) -> subprocess.Popen[str]:
-    """The command line in a process group of its own."""
-    command = [sys.executable, "-m", "lasthop", *map(str, arguments)]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True, start_new_session=True
-    )
-
-
 def as_nobody(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """The command line as a user without any right."""
     user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     command = [*user, sys.executable, "-m", "lasthop", *map(str, arguments)]
     environment = {**os.environ, "HOME": "/nonexistent", "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)
-
-
-def remains(pid: int) -> list[str]:
-    """Whatever there still is of the run of a process: files, programs, congestion controls."""
-    found = [str(path) for path in Path("/run/lasthop").glob(f"*{pid}-*")]
-    controls = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii")
-    found += [name for name in controls.split() if name.startswith(f"lh_{pid:x}_")]
-    mark = f"LASTHOP_RUN={pid}-".encode()
-    for environment in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            words = environment.read_bytes().split(b"\0")
-        except OSError:
-            continue
-        found += [str(environment.parent) for word in words if word.startswith(mark)]
-    return found

@@ -144,18 +144,22 @@ pub fn kernel_doctor(py: Python<'_>) -> Vec<(String, bool, String, String)> {
 }
 
 /// What [`clean`] hands to Python.
-type Cleaned = (Vec<String>, u32, Vec<String>, Vec<String>);
+type Cleaned = (Vec<String>, u32, Vec<String>, Vec<(u32, String)>);
 
 /// Removes what killed runs left behind: names of runs removed, programs
-/// ended, names of runs that are alive, names of BPF programs that the kernel
-/// still has.
+/// ended, names of runs that are alive, numbers and names of BPF programs that
+/// the kernel still has.
 ///
 /// # Errors
 /// `KernelError` when the list of runs cannot be read.
 #[pyfunction]
 pub fn clean(py: Python<'_>) -> PyResult<Cleaned> {
     let cleaned = py.detach(lasthop_kernel::clean).map_err(refused)?;
-    let held = cleaned.held.into_iter().map(|program| program.name).collect();
+    let held = cleaned
+        .held
+        .into_iter()
+        .map(|program| (program.id, program.name))
+        .collect();
     Ok((cleaned.runs, cleaned.processes, cleaned.alive, held))
 }
 

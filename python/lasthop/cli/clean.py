@@ -21,8 +21,8 @@ def clean() -> None:
         typer.echo(f"ended: {ended} programs")
     for name in alive:
         typer.echo(f"left alone: run {name} is alive")
-    for name in held:
-        typer.echo(f"still there: BPF program {name}, until a killed run's last connection is given up")
+    for number, name in held:
+        typer.echo(f"still there: BPF program {name} (number {number}), until a killed run's connection ends")
     if not (removed or ended or alive or held):
         typer.echo("nothing to remove")
 

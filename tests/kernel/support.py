@@ -1,11 +1,8 @@
-"""A scenario both engines play, and commands of a user without any right."""
+"""A scenario both engines play, and what a machine needs for it."""
 
 from __future__ import annotations
 
 import functools
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 from lasthop import _core
@@ -60,11 +57,3 @@ def lacks() -> str:
         f"{name}: {found}" for name, ok, found, _ in _core.kernel_doctor() if name in needed and not ok
     ]
     return "; ".join(missing)
-
-
-def as_nobody(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """The command line as a user without any right."""
-    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    command = [*user, sys.executable, "-m", "lasthop", *map(str, arguments)]
-    environment = {**os.environ, "HOME": "/nonexistent", "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=False)

@@ -8,7 +8,6 @@ from pathlib import Path
 import polars as pl
 
 import lasthop
-from kernel.support import as_nobody
 from support import EXAMPLES, Command, summary_of
 
 FILE_BYTES = 200 << 10
@@ -91,24 +90,6 @@ def test_what_the_kernel_cannot_play_is_one_sentence(lasthop_command: Command, t
     assert completed.stderr.startswith("error: the kernel engine cannot play this scenario: ")
     assert len(completed.stderr.splitlines()) == 1
     assert not out.exists()
-
-
-def test_a_normal_user_gets_results(wire: Path) -> None:
-    wire.parent.chmod(0o755)
-    wire.parent.parent.chmod(0o755)
-    wire.parent.parent.parent.chmod(0o755)
-    content = summary_of(as_nobody("run", wire, "--engine", "kernel", "--json"))
-    (metrics,) = content["variants"].values()
-    assert metrics["transfer_time_s"]["n"] == 1
-
-
-def test_a_normal_user_hears_what_needs_root(wire: Path) -> None:
-    for directory in list(wire.parents)[:3]:
-        directory.chmod(0o755)
-    completed = as_nobody("run", wire, "--engine", "kernel", "--set", "counting=per-ack")
-    assert completed.returncode == 2
-    assert completed.stderr.startswith("error: ")
-    assert len(completed.stderr.splitlines()) == 1
 
 
 def test_doctor_tells_of_the_kernel_engine(lasthop_command: Command) -> None:

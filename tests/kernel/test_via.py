@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import lasthop
-from kernel.support import SCENARIO, as_nobody
+from kernel.normal_user import as_nobody
+from kernel.support import SCENARIO
 from lasthop.placement import placements
 from support import Command, summary_of
 

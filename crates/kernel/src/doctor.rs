@@ -10,7 +10,7 @@ use crate::clock::be_punctual;
 use crate::error::Attempt;
 use crate::session::available_controls;
 use crate::user_namespace::become_root_in;
-use crate::{Namespace, Tun, connections};
+use crate::{Error, Namespace, Tun, connections};
 
 /// Numbers of capabilities in `linux/capability.h`.
 pub(crate) const CAP_NET_ADMIN: u32 = 12;
@@ -134,31 +134,38 @@ fn user_namespaces() -> Finding {
     }
 }
 
+/// What to do about everything that needs a network namespace where there is none.
+const NO_NAMESPACE: &str = "make network namespaces possible";
+
 fn tun() -> Finding {
     let remedy = "load the module tun and make /dev/net/tun accessible";
     if !fs::exists("/dev/net/tun").unwrap_or(false) {
         return Finding::new("tun", false, "/dev/net/tun is missing", remedy);
     }
-    match Namespace::create().and_then(|namespace| namespace.run(|| Tun::open(true))) {
-        Ok(_) => Finding::new("tun", true, "with segmentation offload", ""),
-        Err(error) => Finding::new("tun", false, error.to_string(), remedy),
-    }
+    inside("tun", "with segmentation offload", remedy, || {
+        Tun::open(true).map(drop)
+    })
 }
 
 fn connections() -> Finding {
-    let tried = Namespace::create().and_then(|namespace| {
-        namespace.run(|| connections::can_destroy().attempt(|| "destroy sockets".into()))
-    });
-    Finding::new(
+    inside(
         "ending connections",
-        tried.is_ok(),
-        tried.map_or_else(
-            |error| error.to_string(),
-            |()| "connections end with their run".into(),
-        ),
+        "connections end with their run",
         "use a kernel with CONFIG_INET_DIAG_DESTROY; without it a run's open connections hold its \
          namespaces for minutes after its end",
+        || connections::can_destroy().attempt(|| "destroy sockets".into()),
     )
+}
+
+/// Tries something in a network namespace of its own.
+fn inside(name: &str, found: &str, remedy: &str, work: impl FnOnce() -> Result<(), Error> + Send) -> Finding {
+    match Namespace::create() {
+        Err(error) => Finding::new(name, false, error.to_string(), NO_NAMESPACE),
+        Ok(namespace) => match namespace.run(work) {
+            Ok(()) => Finding::new(name, true, found, ""),
+            Err(error) => Finding::new(name, false, error.to_string(), remedy),
+        },
+    }
 }
 
 fn congestion_controls() -> Finding {

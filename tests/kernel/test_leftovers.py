@@ -6,6 +6,8 @@ import logging
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -72,6 +74,28 @@ def test_killed_runs_leave_nothing(wire: Path, lasthop_command: Command, command
         )
         slowest = max(slowest, time.monotonic() - dead)
     _LOG.info("%d of %d had BPF programs and hosts; gone %.2f s after death", seen, CYCLES, slowest)
+
+
+FEW_NAMESPACES = """
+echo 6 > /proc/sys/user/max_net_namespaces
+for cycle in 1 2 3 4 5 6; do
+    "$@" sh -c 'curl -s -o /dev/null http://server/bytes/100000000 & sleep 999' &
+    until test -e /run/lasthop/$!-0/namespaces; do kill -0 $! || exit 3; sleep 0.02; done
+    sleep 0.5
+    kill -9 $!
+    wait $!
+    sleep 0.5
+done
+"$@" true
+"""
+"""Six killed runs with two hosts each where six network namespaces are all there may be."""
+
+
+def test_killed_runs_give_their_namespaces_back(wire: Path) -> None:
+    user = ("unshare", "--user", "--map-root-user", "sh", "-c", FEW_NAMESPACES, "sh")
+    command = [*user, sys.executable, "-m", "lasthop", "shell", str(wire), "--"]
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert completed.returncode == 0, completed.stderr
 
 
 def test_clean_names_what_it_removes(lasthop_command: Command) -> None:

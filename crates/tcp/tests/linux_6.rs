@@ -126,10 +126,13 @@ fn the_ack_that_ends_a_recovery_is_worth_what_it_delivers() {
     server.ack(0, &[(1, 10)], 10);
     server.ack(0, &[(1, 11)], 11);
     server.ack(12, &[], 0);
-    // A window of five grows by a fifth for each segment. One has been delivered now;
-    // the eleven others that this ACK covers were, when they were SACKed.
-    let cwnd = server.cwnd_segments();
-    assert!((5.19..=5.21).contains(&cwnd), "{cwnd}");
+    // A window of five grows by one for five segments. One has been delivered now; the
+    // eleven others that this ACK covers were, when they were SACKed.
+    assert!((server.cwnd_segments() - 5.0).abs() < 0.01);
+    for (ack, cwnd) in [(13, 5.0), (14, 5.0), (15, 5.0), (16, 6.0)] {
+        server.ack(ack, &[], ack - 1);
+        assert!((server.cwnd_segments() - cwnd).abs() < 0.01, "{ack}");
+    }
 }
 
 /// Of twenty segments the first and the last are lost, and of those sent in the recovery

@@ -194,7 +194,8 @@ impl Controller {
     fn avoid(&mut self, window: &mut Window, ack: &Ack) {
         let cwnd = window.segments().max(1);
         self.update(cwnd, ack, u64::from(window.smss()));
-        window.grow_fixed((ack.credit_bytes << Window::FRACTION_BITS) / self.count);
+        // What was acknowledged while the count was high counts when it comes down.
+        window.count(ack.credit_bytes, self.count * u64::from(window.smss()));
     }
 }
 

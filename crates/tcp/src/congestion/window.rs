@@ -9,6 +9,10 @@ pub struct Window {
     cwnd: u64,
     ssthresh: u64,
     smss: u32,
+    /// Avoidance grows by whole segments.
+    whole: bool,
+    /// Bytes credited in avoidance that no segment of growth has been given for.
+    counted: u64,
 }
 
 impl Window {
@@ -27,7 +31,16 @@ impl Window {
             cwnd: (smss as u64 * segments as u64) << Self::FRACTION_BITS,
             ssthresh: Self::NO_SSTHRESH,
             smss,
+            whole: false,
+            counted: 0,
         }
+    }
+
+    /// The same, but avoidance counts what is acknowledged and adds a segment for each
+    /// window of it, as Linux does; otherwise each ACK adds its fraction.
+    #[must_use]
+    pub const fn of_whole_segments(self) -> Self {
+        Self { whole: true, ..self }
     }
 
     /// Payload bytes of a full segment.
@@ -76,9 +89,11 @@ impl Window {
         self.cwnd
     }
 
-    /// Sets the threshold in bytes as it is.
+    /// Sets the threshold in bytes as it is. What has been counted for the next
+    /// segment of growth is forgotten.
     pub fn set_ssthresh(&mut self, bytes: u64) {
         self.ssthresh = bytes;
+        self.counted = 0;
     }
 
     /// Changes the segment size while keeping the window's length in segments.
@@ -125,6 +140,10 @@ impl Window {
         if credit == 0 {
             return;
         }
+        if self.whole {
+            self.count(credit, self.bytes());
+            return;
+        }
         // smss * credit * 2^32 / cwnd(2^16) = fixed point; both factors fit 2^16..2^20.
         let area = u64::from(self.smss).saturating_mul(credit);
         let growth = if area < 1 << 32 {
@@ -135,6 +154,23 @@ impl Window {
                 .unwrap_or(0) as u64
         };
         self.grow_fixed(growth);
+    }
+
+    /// One segment for `price` bytes acknowledged (Linux `tcp_cong_avoid_ai`). What was
+    /// acknowledged while the price was higher counts, but buys no more than one.
+    #[inline]
+    pub(crate) fn count(&mut self, credit: u64, price: u64) {
+        let smss = u64::from(self.smss);
+        let price = price.max(1);
+        if self.counted >= price {
+            self.counted = 0;
+            self.grow(smss);
+        }
+        self.counted += credit;
+        if self.counted >= price {
+            self.grow(self.counted / price * smss);
+            self.counted %= price;
+        }
     }
 }
 
@@ -150,6 +186,19 @@ mod tests {
         assert_eq!(window.bytes(), 2500);
         window.avoid(1000);
         assert_eq!(window.bytes(), 2900);
+    }
+
+    #[test]
+    fn by_whole_segments_a_window_acknowledged_adds_one() {
+        let mut window = Window::new(1000, 2).of_whole_segments();
+        window.set_ssthresh(2000);
+        window.avoid(1000);
+        assert_eq!(window.bytes(), 2000);
+        window.avoid(2000);
+        assert_eq!(window.bytes(), 3000);
+        // A third of the next window has been acknowledged.
+        window.avoid(2000);
+        assert_eq!(window.bytes(), 4000);
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod timer;
 
 use lasthop_units::Time;
 
-use crate::config::{Config, InitialSsthresh, Recovery, Reduction};
+use crate::config::{AckCounting, Config, InitialSsthresh, Recovery, Reduction};
 use crate::congestion::{Controller, Loss, Window};
 use crate::recovery::{Board, Classic, Pipe, Repair};
 use crate::rto::Rto;
@@ -94,6 +94,9 @@ impl Sender {
             config.initial_window_segments
         };
         let mut window = Window::new(config.smss, initial);
+        if config.ack_counting == AckCounting::PerSegment {
+            window = window.of_whole_segments();
+        }
         if let InitialSsthresh::Segments(segments) = config.initial_ssthresh {
             window.set_ssthresh(u64::from(segments) * u64::from(config.smss));
         }

@@ -2,7 +2,7 @@
 
 use lasthop_units::{Span, Time};
 
-use crate::config::{Config, DelayedAck};
+use crate::config::{Config, DelayedAck, LossDetection};
 
 /// Delayed and quick acknowledgement.
 #[derive(Debug)]
@@ -80,11 +80,23 @@ impl AckPolicy {
     }
 
     /// Out-of-order, duplicate or hole-filling data arrived.
-    pub(super) fn on_disorder(&mut self, config: &Config, now: Time) {
+    pub(super) fn on_disorder(&mut self, config: &Config, now: Time, duplicate: bool) {
         self.pending += 1;
         self.wanted = true;
         self.last_data = now;
-        self.quick = config.quick_ack_segments;
+        // Since 4.18 only duplicates make Linux acknowledge what follows at once too
+        // (`tcp_data_queue`).
+        if duplicate || config.loss_detection != LossDetection::Rack {
+            self.quick = config.quick_ack_segments;
+        }
+    }
+
+    /// Data from before the window arrived: Linux takes it that its ACK was lost, and
+    /// acknowledges what follows at once (`tcp_send_dupack`).
+    pub(super) fn on_duplicate(&mut self, config: &Config) {
+        if config.loss_detection == LossDetection::Rack {
+            self.quick = config.quick_ack_segments;
+        }
     }
 
     /// Linux `tcp_event_data_recv`: follows half the gaps between segments.

@@ -75,7 +75,8 @@ impl Receiver {
         self.irs = syn.seq;
         self.announced = None;
         self.next = 1;
-        self.window.open(self.next, smss);
+        let options = if syn.timestamps.is_some() { 12 } else { 0 };
+        self.window.open(self.next, smss, options);
         if let Some(timestamps) = syn.timestamps {
             self.ts_recent = timestamps.value;
             self.ts_recent_at = now;
@@ -117,6 +118,7 @@ impl Receiver {
             && end <= self.next
         {
             self.duplicate_bytes += len;
+            self.acks.on_duplicate(config);
             if self.dsack {
                 self.history.duplicate(end - len, end);
             }
@@ -318,7 +320,7 @@ impl Receiver {
             self.acks
                 .on_in_order(config, now, advanced, self.next, self.window.expected_segment());
         } else if len > 0 || has_fin {
-            self.acks.on_disorder(config, now);
+            self.acks.on_disorder(config, now, duplicate);
         }
         Arrival { finished }
     }

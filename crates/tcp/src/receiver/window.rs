@@ -21,6 +21,8 @@ pub(crate) struct ReceiveWindow {
     share: u64,
     clamped: bool,
     smss: u32,
+    /// What the share is reckoned in: `smss`, and in Linux 6 the options too (`advmss`).
+    announced_mss: u32,
     /// Largest segment the peer sent (Linux `rcv_mss`).
     full_segment: u32,
     /// Bytes held beyond a hole, and where they end.
@@ -55,6 +57,7 @@ impl ReceiveWindow {
             share: u64::MAX,
             clamped: false,
             smss: config.smss,
+            announced_mss: config.smss,
             full_segment: 536,
             held: 0,
             top: 0,
@@ -62,16 +65,23 @@ impl ReceiveWindow {
         }
     }
 
-    /// The handshake told the segment size; `next` is the first data byte.
-    pub(super) fn open(&mut self, next: u64, smss: u32) {
+    /// The handshake told the segment size; `next` is the first data byte and
+    /// `options` the bytes of options in each segment.
+    pub(super) fn open(&mut self, next: u64, smss: u32, options: u32) {
         self.smss = smss;
+        self.announced_mss = smss;
         self.full_segment = self.full_segment.min(smss);
         self.edge = next;
         if let Some(tuning) = &mut self.tuning {
             self.clamped = tuning.settings.clamp;
+            if tuning.extrapolates() {
+                self.announced_mss += options;
+            }
             // Linux announces a few segments first; how many depends on the era.
             let initial = tuning.settings.initial_segments;
-            self.share = self.capacity.min(u64::from(initial) * u64::from(smss));
+            self.share = self
+                .capacity
+                .min(u64::from(initial) * u64::from(self.announced_mss));
             tuning.open(self.capacity, self.share, smss);
         }
     }
@@ -188,17 +198,23 @@ impl ReceiveWindow {
         let Some(tuning) = &mut self.tuning else {
             return false;
         };
-        // What lies in the buffer is no room; old stacks looked at its size alone.
+        // What lies in the buffer is no room, and this segment does when Linux looks
+        // (`tcp_grow_window`); old stacks looked at the buffer's size alone.
         let most = if tuning.extrapolates() {
-            self.capacity
-                .saturating_sub(next.saturating_sub(read) + self.held)
+            let waiting = next.saturating_sub(read).max(u64::from(segment.payload_bytes));
+            self.capacity.saturating_sub(waiting + self.held)
         } else {
             self.capacity
         };
         // Linux lets only segments of 128 bytes and more count.
         let grows = self.share < most && segment.payload_bytes >= 128;
         if grows {
-            self.share = (self.share + 2 * u64::from(segment.payload_bytes.min(self.smss))).min(most);
+            let step = if segment.payload_bytes >= self.smss {
+                self.announced_mss
+            } else {
+                segment.payload_bytes
+            };
+            self.share = (self.share + 2 * u64::from(step)).min(most);
         }
         tuning.measure(now, segment, next, self.capacity.min(limit), self.full_segment);
         if config.auto_read {

@@ -21,7 +21,9 @@ def shared_wire(wire: Path) -> Path:
 
 
 def test_a_run_gives_results(shared_wire: Path) -> None:
-    content = summary_of(as_nobody("run", shared_wire, "--engine", "kernel", "--json"))
+    content = summary_of(
+        as_nobody("run", shared_wire, "--engine", "kernel", "--lateness-bound", "10 s", "--json")
+    )
     (metrics,) = content["variants"].values()
     assert metrics["transfer_time_s"]["n"] == 1
 

@@ -13,6 +13,9 @@ from kernel.support import SCENARIO
 from lasthop.placement import placements
 from support import Command, summary_of
 
+PATIENT = ("--engine", "kernel", "--lateness-bound", "10 s")
+"""What is counted does not depend on when."""
+
 
 @pytest.fixture
 def both_ways(tmp_path: Path) -> Path:
@@ -32,16 +35,14 @@ def test_a_result_tells_which_way_each_agent_ran(
     lasthop_command: Command, both_ways: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    content = summary_of(
-        lasthop_command("run", both_ways, "--engine", "kernel", "--out", out, "--report", "--json")
-    )
+    content = summary_of(lasthop_command("run", both_ways, *PATIENT, "--out", out, "--report", "--json"))
     ways = {f"via={via}": [{"agent": "divacks", "at": "client", "via": via}] for via in ("ebpf", "userspace")}
     assert content["agents"] == ways
     manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
     assert {variant["name"]: variant["agents"] for variant in manifest["variants"]} == ways
     line = "divacks at client: ebpf (via=ebpf), userspace (via=userspace)"
     assert line in (out / "report.html").read_text(encoding="utf-8")
-    assert line in lasthop_command("run", both_ways, "--engine", "kernel", "--out", out).stdout
+    assert line in lasthop_command("run", both_ways, *PATIENT, "--out", out).stdout
     divided = [content["variants"][name]["divided_acks"]["mean"] for name in ways]
     assert divided[0] == pytest.approx(divided[1], rel=0.05)
 

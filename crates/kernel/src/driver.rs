@@ -128,38 +128,28 @@ impl Punctuality {
 
 type Command<F> = Box<dyn FnOnce(&mut F, Time) + Send>;
 
-/// A path in motion. Dropping it stops it.
-#[derive(Debug)]
-pub struct Driver<F: Forwarder> {
+/// Speaks to a path in motion.
+pub struct Commander<F> {
     commands: Sender<Option<Command<F>>>,
     wake: Arc<EventFd>,
-    thread: Option<JoinHandle<Result<(F, Punctuality), Error>>>,
 }
 
-impl<F: Forwarder> Driver<F> {
-    /// Starts moving packets between `tuns` through `path`; `clock` gives the
-    /// run's time.
-    ///
-    /// # Errors
-    /// When the thread cannot be started.
-    pub fn start(path: F, tuns: Vec<Tun>, clock: Clock, settings: Settings) -> Result<Self, Error> {
-        let (commands, inbox) = channel();
-        let wake = Arc::new(
-            EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)
-                .attempt(|| "create an event descriptor".into())?,
-        );
-        let woken = Arc::clone(&wake);
-        let thread = thread::Builder::new()
-            .name("lasthop-path".into())
-            .spawn(move || Loop::new(path, tuns, clock, settings, inbox, woken).run())
-            .attempt(|| "start the path thread".into())?;
-        Ok(Self {
-            commands,
-            wake,
-            thread: Some(thread),
-        })
+impl<F> Clone for Commander<F> {
+    fn clone(&self) -> Self {
+        Self {
+            commands: self.commands.clone(),
+            wake: Arc::clone(&self.wake),
+        }
     }
+}
 
+impl<F> std::fmt::Debug for Commander<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Commander").finish_non_exhaustive()
+    }
+}
+
+impl<F> Commander<F> {
     /// Does something to the path at the next opportunity (a handover on command, a look).
     pub fn tell(&self, command: impl FnOnce(&mut F, Time) + Send + 'static) {
         self.send(Some(Box::new(command)));
@@ -181,18 +171,6 @@ impl<F: Forwarder> Driver<F> {
         reply.recv().map_err(|_| Error::Panicked("path"))
     }
 
-    /// Stops the path and hands it back with what was measured.
-    ///
-    /// # Errors
-    /// When a device failed while the path ran.
-    pub fn stop(mut self) -> Result<(F, Punctuality), Error> {
-        self.send(None);
-        match self.thread.take() {
-            Some(thread) => thread.join().unwrap_or(Err(Error::Panicked("path"))),
-            None => Err(Error::Panicked("path")),
-        }
-    }
-
     fn send(&self, command: Option<Command<F>>) {
         // A stopped path needs no command; its error comes out of `stop`.
         let _ = self.commands.send(command);
@@ -200,9 +178,57 @@ impl<F: Forwarder> Driver<F> {
     }
 }
 
+/// A path in motion. Dropping it stops it.
+#[derive(Debug)]
+pub struct Driver<F: Forwarder> {
+    commander: Commander<F>,
+    thread: Option<JoinHandle<Result<(F, Punctuality), Error>>>,
+}
+
+impl<F: Forwarder> Driver<F> {
+    /// Starts moving packets between `tuns` through `path`; `clock` gives the
+    /// run's time.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn start(path: F, tuns: Vec<Tun>, clock: Clock, settings: Settings) -> Result<Self, Error> {
+        let (commands, inbox) = channel();
+        let wake = Arc::new(
+            EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)
+                .attempt(|| "create an event descriptor".into())?,
+        );
+        let woken = Arc::clone(&wake);
+        let thread = thread::Builder::new()
+            .name("lasthop-path".into())
+            .spawn(move || Loop::new(path, tuns, clock, settings, inbox, woken).run())
+            .attempt(|| "start the path thread".into())?;
+        Ok(Self {
+            commander: Commander { commands, wake },
+            thread: Some(thread),
+        })
+    }
+
+    /// Who speaks to the path.
+    pub const fn commander(&self) -> &Commander<F> {
+        &self.commander
+    }
+
+    /// Stops the path and hands it back with what was measured.
+    ///
+    /// # Errors
+    /// When a device failed while the path ran.
+    pub fn stop(mut self) -> Result<(F, Punctuality), Error> {
+        self.commander.send(None);
+        match self.thread.take() {
+            Some(thread) => thread.join().unwrap_or(Err(Error::Panicked("path"))),
+            None => Err(Error::Panicked("path")),
+        }
+    }
+}
+
 impl<F: Forwarder> Drop for Driver<F> {
     fn drop(&mut self) {
-        self.send(None);
+        self.commander.send(None);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

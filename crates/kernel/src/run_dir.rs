@@ -14,6 +14,7 @@ use nix::unistd::geteuid;
 
 use crate::Error;
 use crate::clean::clean_in;
+use crate::control::SOCKET;
 use crate::error::Attempt;
 
 /// The directory of a live run; removed when dropped.
@@ -26,7 +27,7 @@ pub struct RunDir {
 }
 
 /// The files a run's directory may hold.
-const FILES: [&str; 4] = ["hosts", "lock", "namespaces", HANDLES];
+const FILES: [&str; 5] = ["hosts", "lock", "namespaces", HANDLES, SOCKET];
 
 /// The file with the [handles](crate::namespace_handle) of the run's namespaces.
 pub(crate) const HANDLES: &str = "handles";

@@ -15,6 +15,7 @@ use lasthop_record::Log;
 use lasthop_scenario::spec::{Side, WorkloadKind, World};
 use lasthop_units::Span;
 
+use crate::control::{ControlSocket, Radios};
 use crate::driver::{Driver, Punctuality, Settings};
 use crate::error::Attempt;
 use crate::in_kernel::{Divacks, attach, split_agents};
@@ -141,6 +142,8 @@ pub struct Session {
     driver: Option<Driver<WorldPath>>,
     /// The path before it is set in motion.
     idle: Option<(WorldPath, Vec<Tun>)>,
+    radios: Option<Radios>,
+    control: Option<ControlSocket>,
     settings: Settings,
     pub(crate) divacks: Divacks,
     pub(crate) seats: Vec<Seat>,
@@ -206,6 +209,8 @@ impl Session {
             keeper,
             driver: None,
             idle: Some((WorldPath::new(network, routes, recorder), tuns)),
+            radios: Radios::of(&world),
+            control: None,
             settings: options.driver,
             divacks,
             seats,
@@ -219,7 +224,10 @@ impl Session {
     pub(crate) fn begin(&mut self) -> Result<Clock, Error> {
         if let Some((path, tuns)) = self.idle.take() {
             self.clock = Clock::start();
-            self.driver = Some(Driver::start(path, tuns, self.clock, self.settings)?);
+            let driver = Driver::start(path, tuns, self.clock, self.settings)?;
+            let commander = driver.commander().clone();
+            self.driver = Some(driver);
+            self.control = Some(ControlSocket::start(&self.run, commander, self.radios.take())?);
         }
         Ok(self.clock)
     }
@@ -282,7 +290,9 @@ impl Session {
     /// Takes a station's radio down or up now; clients are counted from 1.
     pub fn set_radio(&self, station: u32, up: bool, queued: QueuedFrames) {
         if let Some(driver) = &self.driver {
-            driver.tell(move |path, now| path.set_radio(now, station, up, queued));
+            driver
+                .commander()
+                .tell(move |path, now| path.set_radio(now, station, up, queued));
         }
     }
 
@@ -294,7 +304,7 @@ impl Session {
         let Some(driver) = &self.driver else {
             return Err(Error::Panicked("path"));
         };
-        driver.ask(|path, now| Status::of(path, now))
+        driver.commander().ask(|path, now| Status::of(path, now))
     }
 
     /// One end of a flow, for the built-in workloads.
@@ -335,6 +345,7 @@ impl Session {
 
     /// Stops the path.
     pub(crate) fn end_path(&mut self) -> Result<Ended, Error> {
+        self.control = None;
         let driver = self.driver.take().ok_or(Error::Panicked("path"))?;
         let (path, punctuality) = driver.stop()?;
         Ok(Ended { path, punctuality })

@@ -149,7 +149,12 @@ fn simulated_client_fetches(loss: f64, config: Config, reader: Option<Reader>) -
     let peer = SimPeer::client(config, &wire(loss), flow, request, reader, 7);
     let driver = Driver::start(peer, vec![tun], Clock::start(), Settings::default()).expect("a path");
     let patience = Instant::now() + Duration::from_secs(60);
-    while !driver.ask(|peer, _| peer.finished).expect("the path runs") && Instant::now() < patience {
+    while !driver
+        .commander()
+        .ask(|peer, _| peer.finished)
+        .expect("the path runs")
+        && Instant::now() < patience
+    {
         thread::sleep(Duration::from_millis(20));
     }
     let (peer, _) = driver.stop().expect("the path ends well");

@@ -122,6 +122,25 @@ pub fn parse_time(text: &str) -> PyResult<f64> {
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
+/// Takes a radio of a run that is going on down for a time, spelt with its
+/// unit. Returns the run's name and what went down.
+///
+/// # Errors
+/// `ValueError` when `lasts` is not a time, `KernelError` when there is no such run or radio.
+#[pyfunction]
+#[pyo3(signature = (lasts, element = None, station = None, run = None))]
+pub fn handover(
+    py: Python<'_>,
+    lasts: &str,
+    element: Option<&str>,
+    station: Option<u32>,
+    run: Option<&str>,
+) -> PyResult<(String, String)> {
+    let lasts = parse_span(lasts).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    py.detach(|| lasthop_kernel::handover(run, element, station, lasts))
+        .map_err(refused)
+}
+
 /// Makes sure that this process may build hosts. `None` when it may;
 /// otherwise the whole program has run again as the root of a user namespace,
 /// and this is the status to exit with.

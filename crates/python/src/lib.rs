@@ -21,8 +21,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::kernel::{
-        KernelError, agent_placements, clean, ensure_privileges, kernel_doctor, kernel_refusals, parse_time,
-        run_kernel, shell,
+        KernelError, agent_placements, clean, ensure_privileges, handover, kernel_doctor, kernel_refusals,
+        parse_time, run_kernel, shell,
     };
     #[pymodule_export]
     use super::pool::{Cell, Cells};

@@ -17,7 +17,19 @@ import typer
 from lasthop.cli.failure import fail
 from lasthop.errors import LasthopError, ScenarioError
 
-COMMANDS = ("run", "report", "plot", "reproduce", "compare", "shell", "catalog", "schema", "doctor", "clean")
+COMMANDS = (
+    "run",
+    "report",
+    "plot",
+    "reproduce",
+    "compare",
+    "shell",
+    "handover",
+    "catalog",
+    "schema",
+    "doctor",
+    "clean",
+)
 """Command modules in the order in which help lists them."""
 
 

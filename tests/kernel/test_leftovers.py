@@ -9,12 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from kernel.traces import RUNS, Run
+from kernel.traces import RUNS, Run, wait_for
 from support import Command
 
 _LOG = logging.getLogger(__name__)
@@ -27,16 +26,6 @@ LONG = ("--set", "bytes=100 MiB", "--set", "counting=per-ack", "--set", "divacks
 
 PROGRAMS = ("sh", "-c", "curl -s -o /dev/null http://server/bytes/100000000 & sleep 1000 & sleep 999")
 """Programs of a client: a transfer, one in the background, one in front."""
-
-
-def wait_for(condition: Callable[[], bool]) -> bool:
-    """Whether something becomes true while anybody would wait for it."""
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

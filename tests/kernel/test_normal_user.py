@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
 from pathlib import Path
 
 import pytest
 
-from kernel.normal_user import as_nobody
+from kernel.normal_user import NOBODY, as_nobody
+from kernel.traces import Run, wait_for
 from support import summary_of
 
 
@@ -32,6 +34,18 @@ def test_a_shell_reaches_the_server_and_gives_the_exit_code(shared_wire: Path) -
     ask = "test $(curl -s http://server/bytes/1000 | wc -c) = 1000 && exit 7"
     completed = as_nobody("shell", shared_wire, "--", "sh", "-c", ask)
     assert completed.returncode == 7, completed.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_to_the_command_ends_all_of_it(shared_wire: Path, number: signal.Signals) -> None:
+    run = Run("run", shared_wire, "--engine", "kernel", "--set", "bytes=100 MiB", user=NOBODY)
+    # The command, itself again in a user namespace, and the warden.
+    assert wait_for(lambda: len(run.processes()) >= 3), run.process.communicate()
+    run.process.send_signal(number)
+    _, errors = run.process.communicate(timeout=30)
+    assert run.process.returncode in (130, -number), errors
+    assert "Traceback" not in errors
+    assert wait_for(lambda: not run.processes()), run.processes()
 
 
 def test_doctor_tells_that_user_namespaces_do() -> None:

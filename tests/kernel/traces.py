@@ -10,7 +10,8 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 RUNS = Path("/run/lasthop")
@@ -22,7 +23,7 @@ _NSFS_ROOT = -10003
 
 
 class Run:
-    """The command line in a process group of its own.
+    """The command line in a process group of its own; ``user`` precedes the command.
 
     Attributes:
         process: The process.
@@ -30,12 +31,12 @@ class Run:
         namespaces: Handles of its network namespaces then.
     """
 
-    def __init__(self, *arguments: str | Path) -> None:
+    def __init__(self, *arguments: str | Path, user: Sequence[str] = ()) -> None:
         self._mark = f"LASTHOP_TEST={os.getpid()}-{next(_COUNT)}"
         name, value = self._mark.split("=")
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "lasthop", *map(str, arguments)],
+            [*user, sys.executable, "-m", "lasthop", *map(str, arguments)],
             stdin=subprocess.DEVNULL,
             stdout=pipe,
             stderr=pipe,
@@ -79,6 +80,16 @@ class Run:
         found += [f"namespace {handle}" for handle in self.namespaces if _exists(handle)]
         held = {int(number) for number in re.findall(r"BPF program \w+ \(number (\d+)\)", said)}
         return found + [f"BPF program {number}" for number in held & self.programs]
+
+
+def wait_for(condition: Callable[[], bool]) -> bool:
+    """Whether something becomes true while anybody would wait for it."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def _pids() -> Iterator[int]:

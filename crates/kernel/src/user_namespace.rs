@@ -6,7 +6,8 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use nix::libc;
 
@@ -52,15 +53,37 @@ pub fn ensure_privileges() -> Result<Option<i32>, Error> {
              kernel.apparmor_restrict_unprivileged_userns)"
         ))
     })?;
-    // Ctrl-C and SIGTERM reach the child, whose end is ours too.
-    // SAFETY: ignoring signals takes no pointers to our memory.
-    unsafe {
-        libc::signal(libc::SIGINT, libc::SIG_IGN);
-    }
+    pass_interrupts_on(&child);
     let status = child
         .wait()
         .attempt(|| "wait for the program in the user namespace".into())?;
     Ok(Some(status.code().unwrap_or(1)))
+}
+
+/// The program in the user namespace.
+static CHILD: AtomicI32 = AtomicI32::new(0);
+
+/// From now on an interrupt is for the child, whose end is ours too. SIGTERM
+/// ends this process, and that the child.
+fn pass_interrupts_on(child: &Child) {
+    CHILD.store(child.id().cast_signed(), Ordering::Relaxed);
+    // SAFETY: the handler makes one system call and reads an atomic.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = pass_on as *const () as libc::sighandler_t;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        libc::sigaction(libc::SIGINT, &raw const action, std::ptr::null_mut());
+    }
+}
+
+extern "C" fn pass_on(signal: libc::c_int, info: *const libc::siginfo_t, _: *const libc::c_void) {
+    // SAFETY: the kernel hands over a valid description of the signal.
+    unsafe {
+        // Ctrl-C (sent by the kernel) reaches the child as well, `kill` only us.
+        if (*info).si_code <= libc::SI_USER {
+            libc::kill(CHILD.load(Ordering::Relaxed), signal);
+        }
+    }
 }
 
 /// Whether the process may create namespaces and devices.

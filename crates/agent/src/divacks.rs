@@ -110,7 +110,7 @@ impl Mechanism for DivacksConfig {
                 kind: ParameterKind::Flag,
                 default: Value::Flag(false),
                 help: "Whether ACKs sent by the delayed-ACK timer are divided too; the source does not. \
-                       Set it where the agent cannot tell: on the path, or to compare with the eBPF program.",
+                       Set it on the path, where the agent cannot tell.",
             },
             Parameter {
                 name: "immediate_within",

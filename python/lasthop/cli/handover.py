@@ -13,7 +13,7 @@ def handover(
     element: Annotated[
         str | None,
         typer.Argument(
-            metavar="[ELEMENT]",
+            metavar="ELEMENT",
             help="The path element whose radio is meant.",
             show_default="its Wi-Fi element",
         ),
@@ -34,7 +34,7 @@ def handover(
 ) -> None:
     """Take the radio down now, in a shell or run of the kernel engine that is going on.
 
-    Works from another terminal, and from inside ``lasthop shell``.
+    Works from another terminal, and from inside a lasthop shell.
     """
     from lasthop import _core
 

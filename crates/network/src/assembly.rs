@@ -121,7 +121,7 @@ impl<P: Routed + 'static> Network<P> {
         }
         let links = build_links(world, &layout, count, seed);
         let (journeys, wires) = journeys(&layout, count, |link| links[link as usize].can_reorder());
-        let rings = build_rings(&layout, count, &journeys);
+        let rings = build_rings(&layout, &journeys);
         let wifi = layout
             .hops
             .iter()
@@ -138,6 +138,7 @@ impl<P: Routed + 'static> Network<P> {
             journeys,
             wires,
             rings,
+            own_rings: vec![None; links.len()],
             links,
             medium: build_medium(world, seed),
             agent_alarms: Alarms::new(sources.agents, agents.len()),
@@ -193,24 +194,22 @@ const fn instances(stride: u32, routes: u32) -> u32 {
     if stride == 0 { 1 } else { routes }
 }
 
-/// A ring for each link, then those the instances of a wire share.
-fn build_rings<P>(layout: &Layout, routes: u32, journeys: &[Journey; 2]) -> Vec<Ring<P>> {
-    let mut rings = Vec::with_capacity(layout.rings() as usize);
-    let mut shared = Vec::with_capacity(2 * layout.wires as usize);
+/// A ring for each wire and direction, which the instances of the wire share.
+fn build_rings<P>(layout: &Layout, journeys: &[Journey; 2]) -> Vec<Ring<P>> {
+    let mut rings = Vec::with_capacity(2 * layout.wires as usize);
     for (position, hop) in layout.hops.iter().enumerate() {
-        let Hop::Wire { stride, .. } = *hop else { continue };
+        if !matches!(hop, Hop::Wire { .. }) {
+            continue;
+        }
         for direction in Direction::BOTH {
             let next = match direction {
                 Direction::Downlink => position + 1,
                 Direction::Uplink => layout.hops.len() - position,
             };
             let then = journeys[direction.index()].then(next as u32);
-            let ring = || Ring::new(then, direction);
-            rings.extend((0..instances(stride, routes)).map(|_| ring()));
-            shared.push(ring());
+            rings.push(Ring::new(then, direction));
         }
     }
-    rings.append(&mut shared);
     rings
 }
 

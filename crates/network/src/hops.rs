@@ -88,12 +88,12 @@ pub(crate) struct Layout {
 
 impl Layout {
     /// The number of the ring the instances of a wire share in one direction;
-    /// those of the links come first.
-    pub(crate) const fn shared_ring(&self, rank: u32, direction: Direction) -> u32 {
-        self.links + 2 * rank + direction.index() as u32
+    /// those of single links come after.
+    pub(crate) const fn shared_ring(rank: u32, direction: Direction) -> u32 {
+        2 * rank + direction.index() as u32
     }
 
-    /// How many rings there are.
+    /// How many rings there can be.
     pub(crate) const fn rings(&self) -> u32 {
         self.links + 2 * self.wires
     }
@@ -226,7 +226,7 @@ fn journey(
                     _ => Chain {
                         first,
                         end: first,
-                        ring: layout.shared_ring(rank, direction),
+                        ring: Layout::shared_ring(rank, direction),
                     },
                 })
             }

@@ -1,6 +1,7 @@
 //! The network at work: packets go in at hosts and come out at hosts.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
 use lasthop_agent::{Agent, Counter, Outbox, Packet};
 use lasthop_path::{DropReason, Link, Medium, MediumEvent, PacketInfo};
@@ -55,8 +56,10 @@ pub struct Network<P: Routed> {
     pub(crate) wires: Vec<Wire>,
     pub(crate) routes: Vec<Route>,
     pub(crate) links: Vec<Link>,
-    /// A ring for each link, then one for each wire and direction.
+    /// A ring for each wire and direction, then those links have come to need.
     pub(crate) rings: Vec<Ring<P>>,
+    /// The ring of each link that has one of its own.
+    pub(crate) own_rings: Vec<Option<NonZeroU32>>,
     pub(crate) medium: Option<Medium<OnAir<P>>>,
     /// The step after the medium, per direction.
     pub(crate) after_wifi: [usize; 2],
@@ -280,10 +283,28 @@ impl<P: Routed> Network<P> {
     fn travel_out_of_turn(&mut self, link: u32, shared: u32, travelling: Travelling<P>) {
         if let Err(travelling) = self.rings[shared as usize].slip_in(travelling) {
             let (at, number) = (travelling.at, travelling.number);
-            if self.rings[link as usize].push(travelling) {
-                self.queue.push(at, number, Source(link));
+            let own = self.own_ring(link, shared);
+            if self.rings[own as usize].push(travelling) {
+                self.queue.push(at, number, Source(own));
             }
         }
+    }
+
+    /// The ring of a link's own. Few links of thousands ever need one.
+    fn own_ring(&mut self, link: u32, shared: u32) -> u32 {
+        let next = self.rings.len() as u32;
+        let Some(own) = self.own_rings[link as usize].or(NonZeroU32::new(next)) else {
+            return shared;
+        };
+        if own.get() == next {
+            let (then, direction) = (
+                self.rings[shared as usize].then,
+                self.rings[shared as usize].direction,
+            );
+            self.rings.push(Ring::new(then, direction));
+            self.own_rings[link as usize] = Some(own);
+        }
+        own.get()
     }
 
     fn meet_agent(

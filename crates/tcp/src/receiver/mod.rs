@@ -30,7 +30,8 @@ pub(crate) struct Receiver {
     fin_at: Option<u64>,
     fin_received: bool,
     out_of_order: RangeSet,
-    history: SackHistory,
+    /// Apart, because most connections never have anything to report.
+    history: Option<Box<SackHistory>>,
     acks: AckPolicy,
     window: ReceiveWindow,
     /// The window field announced last, as long as no other follows from the buffer.
@@ -58,7 +59,7 @@ impl Receiver {
             fin_at: None,
             fin_received: false,
             out_of_order: RangeSet::default(),
-            history: SackHistory::default(),
+            history: None,
             acks: AckPolicy::new(config),
             window: ReceiveWindow::new(config),
             announced: None,
@@ -120,7 +121,7 @@ impl Receiver {
             self.duplicate_bytes += len;
             self.acks.on_duplicate(config);
             if self.dsack {
-                self.history.duplicate(end - len, end);
+                self.history().duplicate(end - len, end);
             }
         }
     }
@@ -276,7 +277,7 @@ impl Receiver {
         if len > 0 && duplicate {
             self.duplicate_bytes += len;
             if self.dsack {
-                self.history.duplicate(start, start + len);
+                self.history().duplicate(start, start + len);
             }
         }
         if start <= self.next && end > self.next {
@@ -294,10 +295,12 @@ impl Receiver {
         } else if start > self.next && end > start {
             self.out_of_order.insert(start, end);
             if let Some(range) = self.out_of_order.range_at(start) {
-                self.history.arrived(range);
+                self.history().arrived(range);
             }
         }
-        self.history.acknowledged(self.next);
+        if let Some(history) = &mut self.history {
+            history.acknowledged(self.next);
+        }
         let advanced = self.next - before;
         let mut finished = false;
         if self.fin_at == Some(self.next) && !self.fin_received {
@@ -353,11 +356,18 @@ impl Receiver {
 
     /// The SACK blocks of the next segment.
     pub(crate) fn sack_blocks(&mut self, most: usize) -> crate::SackBlocks {
-        self.history.blocks(self.irs, most)
+        let history = self.history.as_mut();
+        history.map_or_else(crate::SackBlocks::default, |history| {
+            history.blocks(self.irs, most)
+        })
     }
 
     pub(crate) fn has_sack_blocks(&self) -> bool {
-        !self.history.is_empty()
+        self.history.as_ref().is_some_and(|history| !history.is_empty())
+    }
+
+    fn history(&mut self) -> &mut SackHistory {
+        self.history.get_or_insert_default()
     }
 
     /// An acknowledgement has gone out.

@@ -28,7 +28,8 @@ pub(crate) struct ReceiveWindow {
     /// Bytes held beyond a hole, and where they end.
     held: u64,
     top: u64,
-    tuning: Option<Tuning>,
+    /// Apart, because a fixed buffer does without.
+    tuning: Option<Box<Tuning>>,
 }
 
 impl ReceiveWindow {
@@ -46,9 +47,10 @@ impl ReceiveWindow {
         }
         let (capacity, tuning) = match config.receive_buffer {
             ReceiveBuffer::Fixed { bytes } => (bytes, None),
-            ReceiveBuffer::Auto(settings) => {
-                (settings.window_of(settings.default), Some(Tuning::new(settings)))
-            }
+            ReceiveBuffer::Auto(settings) => (
+                settings.window_of(settings.default),
+                Some(Box::new(Tuning::new(settings))),
+            ),
         };
         Self {
             scale,
@@ -140,7 +142,7 @@ impl ReceiveWindow {
     }
 
     fn extrapolates(&self) -> bool {
-        self.tuning.as_ref().is_some_and(Tuning::extrapolates)
+        self.tuning.as_ref().is_some_and(|tuning| tuning.extrapolates())
     }
 
     /// The window field for the next segment.

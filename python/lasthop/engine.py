@@ -30,13 +30,13 @@ class Options:
 
     Attributes:
         threads: Cells at once.
-        captures: Whether each cell also yields captures of the packets at both hosts.
+        captures: Where each cell writes captures, in a directory of its own.
         timing: How late a run in real time may be.
         outputs: Where what commands print is kept.
     """
 
     threads: int
-    captures: bool = False
+    captures: Path | None = None
     timing: Timing = field(default_factory=Timing)
     outputs: Path | None = None
 
@@ -154,10 +154,10 @@ def run(
         scenario = scenario.with_seeds(seeds)
     runner = find_engine(engine)
     _refuse(scenario, runner)
-    options = Options(threads or default_threads(), captures and out is not None, timing or Timing())
+    options = Options(threads or default_threads(), timing=timing or Timing())
     if out is None:
         return _run_in_memory(scenario, engine, runner.run, options, progress)
-    return _run_into_store(scenario, engine, runner.run, options, progress, Path(out))
+    return _run_into_store(scenario, engine, runner.run, options, progress, Path(out), captures=captures)
 
 
 def _refuse(scenario: Scenario, engine: Engine) -> None:
@@ -201,8 +201,12 @@ def _run_into_store(
     options: Options,
     progress: Progress | None,
     out: Path,
+    *,
+    captures: bool,
 ) -> Result:
-    store = Store.prepare(out, scenario, engine, captures=options.captures)
+    store = Store.prepare(out, scenario, engine, captures=captures)
+    if captures:
+        options = replace(options, captures=store.capture_directory)
     with store.locked():
         names = [variant.name for variant in scenario.variants]
         cells = all_cells(scenario)
@@ -217,7 +221,7 @@ def _run_into_store(
                 variant,
                 cell.seed,
                 frames,
-                cell.captures,
+                captures=cell.captures,
                 outputs=store.outputs / f"{cell.variant}-{cell.seed}",
                 failures=failures_of(cell, variant, frames["flows"]),
             )

@@ -249,19 +249,19 @@ class Store:
         variant: str,
         seed: int,
         frames: Mapping[str, pl.DataFrame],
-        captures: Mapping[str, bytes],
         *,
+        captures: Path | None = None,
         outputs: Path | None = None,
         failures: Sequence[Failure] = (),
     ) -> None:
-        """Writes a cell, all of it or nothing; takes the directory ``outputs`` into it."""
+        """Writes a cell, all of it or nothing; takes captures and the directory ``outputs`` into it."""
         final = self.cell_directory(variant, seed)
         partial = self.root / "cells" / f"{_PARTIAL}{final.parent.name}-{seed}"
         partial.mkdir()
         for name, frame in frames.items():
             _write_parquet(frame, partial / f"{name}.parquet")
-        for name, content in captures.items():
-            (partial / f"{name}.pcapng").write_bytes(content)
+        for capture in captures.glob("*.pcapng") if captures is not None else ():
+            capture.rename(partial / capture.name)
         if failures:
             (partial / _FAILURES).write_text(encode(failures), encoding="utf-8")
         if outputs is not None and outputs.exists():
@@ -271,9 +271,15 @@ class Store:
             shutil.rmtree(final)
         partial.rename(final)
 
+    @property
+    def capture_directory(self) -> Path:
+        """Where captures grow until their cell is complete."""
+        return self.root / "cells" / f"{_PARTIAL}captures"
+
     def finish(self) -> None:
         """Writes the small tables of all cells together."""
         shutil.rmtree(self.outputs, ignore_errors=True)
+        shutil.rmtree(self.capture_directory, ignore_errors=True)
         for name in SMALL_TABLES:
             partial = self.root / f"{_PARTIAL}{name}"
             _write_parquet(self.cell_scan(name).collect(), partial)

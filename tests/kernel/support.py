@@ -48,6 +48,9 @@ bytes = "$bytes"
 samples = "10 ms"
 """
 
+LOSSY = SCENARIO.replace('queue = "200 packets"', 'queue = "12 packets"').replace("200 KiB", "1 MiB")
+"""The same through a queue that overflows in slow start."""
+
 
 @functools.cache
 def lacks() -> str:

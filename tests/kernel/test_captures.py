@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
-import pytest
-
-from support import Command
-
-
-@pytest.fixture
-def captures(wire: Path, lasthop_command: Command, tmp_path: Path) -> list[Path]:
-    out = tmp_path / "out"
-    completed = lasthop_command("run", wire, "--engine", "kernel", "--out", out, "--pcap")
-    assert completed.returncode == 0, completed.stderr
-    found = sorted(out.glob("cells/*/*/*.pcapng"))
-    assert [file.stem for file in found] == ["client", "server"]
-    return found
+from capture_readers import (
+    assert_opens_cleanly,
+    assert_shows_division,
+    assert_tcptrace_agrees,
+    captured,
+    complaints,
+    needs_tcptrace,
+    needs_tshark,
+    tcptrace,
+)
+from kernel.support import LOSSY
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
-def test_tshark_finds_nothing_wrong(captures: list[Path]) -> None:
-    for capture in captures:
-        checks = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
-        read = ["tshark", "-r", str(capture), *checks]
-        broken = "_ws.malformed || tcp.checksum.status == 0 || ip.checksum.status == 0 || _ws.short"
-        completed = subprocess.run([*read, "-Y", broken], capture_output=True, text=True, check=True)
-        assert completed.stdout == ""
-        lines = subprocess.run([*read, "-Y", "tcp"], capture_output=True, text=True, check=True).stdout
-        assert len(lines.splitlines()) > 140
+@needs_tshark
+def test_a_lossless_download_opens_cleanly(wire: Path, tmp_path: Path) -> None:
+    assert_opens_cleanly(captured(wire, tmp_path / "out", "--engine", "kernel"))
 
 
-@pytest.mark.skipif(shutil.which("tcptrace") is None, reason="tcptrace is not installed")
-@pytest.mark.skipif(shutil.which("editcap") is None, reason="editcap is not installed")
-def test_tcptrace_counts_the_same_bytes(captures: list[Path], tmp_path: Path) -> None:
-    for capture in captures:
-        plain = tmp_path / f"{capture.stem}.pcap"
-        subprocess.run(["editcap", "-F", "pcap", str(capture), str(plain)], check=True)
-        completed = subprocess.run(["tcptrace", "-l", str(plain)], capture_output=True, text=True, check=True)
-        (line,) = [line for line in completed.stdout.splitlines() if "unique bytes sent:" in line]
-        both = [int(part.split()[0]) for part in line.split("unique bytes sent:")[1:]]
-        assert max(both) == 200 << 10
+@needs_tcptrace
+def test_tcptrace_counts_what_the_path_counted(tmp_path: Path) -> None:
+    lossy = tmp_path / "lossy.toml"
+    lossy.write_text(LOSSY, encoding="utf-8")
+    run = captured(lossy, tmp_path / "out", "--engine", "kernel")
+    assert run.flow["retransmissions"] > 0
+    assert_tcptrace_agrees(run)
+
+
+@needs_tcptrace
+@needs_tshark
+def test_divided_acks_show_behind_the_agent(wire: Path, tmp_path: Path) -> None:
+    run = captured(wire, tmp_path / "out", "--engine", "kernel", "--set", "divacks=3")
+    assert_shows_division(run)
+    assert complaints(run.captures["client"]) == []
+
+
+@needs_tcptrace
+def test_acks_divided_by_bpf_leave_the_stack_divided(wire: Path, tmp_path: Path) -> None:
+    run = captured(wire, tmp_path / "out", "--engine", "kernel-ebpf", "--set", "divacks=3")
+    assert sorted(run.captures) == ["client", "server"]
+    acks, _ = tcptrace(run.captures["client"], "pure acks sent")
+    assert acks >= run.flow["acks_sent"] + run.flow["divided_acks"] > run.flow["acks_sent"]

@@ -103,7 +103,8 @@ impl Conversation {
 }
 
 /// The bytes every flow carries: a pattern that repeats at no power of two, so
-/// that a lost, doubled or shifted segment shows.
+/// that a lost, doubled or shifted segment shows. Printable characters: readers
+/// of captures take arbitrary bytes for protocols of their acquaintance.
 struct Pattern {
     bytes: Vec<u8>,
     offset: usize,
@@ -115,7 +116,7 @@ impl Pattern {
 
     fn new() -> Self {
         let bytes = (0..Self::CHUNK + Self::PERIOD)
-            .map(|at| (at % Self::PERIOD) as u8)
+            .map(|at| b'!' + (at % Self::PERIOD % 94) as u8)
             .collect();
         Self { bytes, offset: 0 }
     }

@@ -238,15 +238,20 @@ fn assemble(
     ended: Ended,
     coalesced: u64,
 ) -> CellRecord {
-    let Ended { path, punctuality } = ended;
+    let Ended {
+        path,
+        punctuality,
+        uncaptured,
+    } = ended;
     let recorder = path.recorder;
-    let packets = recorder.packets.map(|log| log.rows);
+    let packets = recorder.watch.and_then(|watch| watch.log).map(|log| log.rows);
     let drops: Vec<_> = recorder.path.drop_totals().collect();
     let unlogged = [
         ("unlogged_packets", packets.as_ref().map_or(0, Log::unlogged)),
         ("unlogged_samples", sampled.samples.unlogged()),
         ("unlogged_mac", recorder.path.mac.unlogged()),
         ("unlogged_events", recorder.path.events.unlogged()),
+        ("uncaptured_packets", uncaptured),
         ("lost_samples", sampled.lost),
     ];
     let mut events = recorder.path.events.into_rows();

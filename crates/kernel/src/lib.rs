@@ -38,6 +38,7 @@ mod run_dir;
 mod sampler;
 mod session;
 mod shell;
+mod spool;
 mod stack;
 mod status;
 mod tcp_info;

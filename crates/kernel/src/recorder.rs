@@ -1,7 +1,7 @@
 //! Turns real packets into the rows of the record and into counts per flow.
 
 use lasthop_agent::Note;
-use lasthop_network::{Observer, PacketLog, PacketReader, PathLog};
+use lasthop_network::{Crossing, Observer, PacketReader, PathLog, Watch};
 use lasthop_path::{DropReason, MacAttempt};
 use lasthop_record::{Place, Verdict};
 use lasthop_tcp::Flags;
@@ -40,27 +40,27 @@ pub(crate) struct Recorder {
     reader: PacketReader,
     pub(crate) counts: Vec<FlowCounts>,
     pub(crate) path: PathLog,
-    /// `None` writes no packets.
-    pub(crate) packets: Option<PacketLog>,
+    /// `None` when nobody looks at packets.
+    pub(crate) watch: Option<Watch>,
 }
 
 /// Rows of a log beyond which more are only counted: 2 GB at most.
 pub(crate) const MAX_ROWS: usize = 20_000_000;
 
 impl Recorder {
-    pub(crate) fn new(packets: Option<PacketLog>, flows: usize) -> Self {
+    pub(crate) fn new(watch: Option<Watch>, flows: usize) -> Self {
         Self {
             reader: PacketReader::new(flows),
             counts: vec![FlowCounts::default(); flows],
             path: PathLog::new(MAX_ROWS),
-            packets,
+            watch,
         }
     }
 
     /// A host's stack sent a packet.
     pub(crate) fn sent(&mut self, now: Time, direction: Direction, packet: &RoutedFrame) {
-        if let Some(log) = &mut self.packets {
-            log.sent(now, direction, packet);
+        if let Some(watch) = &mut self.watch {
+            watch.sent(now, direction, packet);
         }
         let place = Place::sender(direction);
         let row = self.reader.read(now, place, direction, packet, Verdict::Sent);
@@ -77,8 +77,8 @@ impl Recorder {
 
     /// A packet reached its host.
     pub(crate) fn received(&mut self, now: Time, direction: Direction, packet: &RoutedFrame) {
-        if let Some(log) = &mut self.packets {
-            log.received(now, direction, packet);
+        if let Some(watch) = &mut self.watch {
+            watch.received(now, direction, packet);
         }
         let place = Place::sender(direction.reverse());
         let row = self.reader.read(now, place, direction, packet, Verdict::Received);
@@ -107,8 +107,8 @@ impl Observer<RoutedFrame> for Recorder {
         packet: &RoutedFrame,
     ) {
         self.path.dropped(reason);
-        if let Some(log) = &mut self.packets {
-            log.dropped(at, element, direction, reason, packet);
+        if let Some(watch) = &mut self.watch {
+            watch.dropped(at, element, direction, reason, packet);
         }
     }
 
@@ -120,9 +120,9 @@ impl Observer<RoutedFrame> for Recorder {
         self.path.noted(at, note);
     }
 
-    fn left_host(&mut self, at: Time, direction: Direction, packet: &RoutedFrame) {
-        if let Some(log) = &mut self.packets {
-            log.left_host(at, direction, packet);
+    fn crossed(&mut self, at: Time, crossing: Crossing, direction: Direction, packet: &RoutedFrame) {
+        if let Some(watch) = &mut self.watch {
+            watch.crossed(at, crossing, direction, packet);
         }
     }
 

@@ -1,5 +1,6 @@
 //! A real packet on its route, and how a packet finds its route.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -37,6 +38,10 @@ impl Logged for RoutedFrame {
         };
         self.is_data()
             .then(|| (0, self.wire_bytes().saturating_sub(headers)))
+    }
+
+    fn captured(&self) -> (Cow<'_, [u8]>, u32) {
+        (Cow::Borrowed(self.frame.bytes()), self.wire_bytes())
     }
 }
 

@@ -2,14 +2,17 @@
 
 use std::ffi::CString;
 use std::fmt::Write;
+use std::io;
 use std::net::IpAddr;
+
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::Arc;
 
 use lasthop_ebpf::{Growth, PerAck, netns_inode};
-use lasthop_network::{Network, PacketLog, Route};
+use lasthop_network::{Captures, Network, PacketLog, Route, Watch};
 use lasthop_path::QueuedFrames;
 use lasthop_record::Log;
 use lasthop_scenario::spec::{Side, WorkloadKind, World};
@@ -23,6 +26,7 @@ use crate::path::{WorldPath, sends};
 use crate::recorder::{MAX_ROWS, Recorder};
 use crate::routed::{MAX_FLOWS, Routes, Standing};
 use crate::run_dir::HANDLES;
+use crate::spool::Spool;
 use crate::stack::{Control, Refusal, Stack};
 use crate::status::Status;
 use crate::window_clamp::WindowClamp;
@@ -51,7 +55,9 @@ pub struct Options {
     pub curl: bool,
     /// Where what command workloads print is kept, as `<workload>-<flow>.out`
     /// and `.err`; `None` keeps none of it.
-    pub outputs: Option<std::path::PathBuf>,
+    pub outputs: Option<PathBuf>,
+    /// Where captures are written, as `NAME.pcapng`; `None` takes none.
+    pub captures: Option<PathBuf>,
     /// A run whose p99 lateness exceeds this is invalid.
     pub lateness_bound: Span,
     /// Invalid runs are repeated until this many were tried.
@@ -68,6 +74,7 @@ impl Default for Options {
             ipv6: false,
             curl: false,
             outputs: None,
+            captures: None,
             lateness_bound: Punctuality::BOUND,
             attempts: 3,
         }
@@ -148,6 +155,8 @@ pub struct Session {
     pub(crate) divacks: Divacks,
     pub(crate) seats: Vec<Seat>,
     per_ack: Option<PerAck>,
+    /// Writes the captures.
+    spool: Option<Spool>,
     clock: Clock,
     run: RunDir,
 }
@@ -165,6 +174,8 @@ impl std::fmt::Debug for Session {
 pub(crate) struct Ended {
     pub(crate) path: WorldPath,
     pub(crate) punctuality: Punctuality,
+    /// Packets missing in the captures because the disk did not keep up.
+    pub(crate) uncaptured: u64,
 }
 
 impl Session {
@@ -196,15 +207,15 @@ impl Session {
         run.write("hosts", &hosts_file(&seats))?;
         run.write("namespaces", &namespaces(&seats))?;
         let flow_count = flows.len();
-        let packets = world
-            .record
-            .packets
-            .then(|| PacketLog::new(Log::limited(MAX_ROWS), &world, &flows));
         let routes = routes(&world, &seats, flows);
+        let log = world.record.packets;
+        let log = log.then(|| PacketLog::new(Log::limited(MAX_ROWS), flow_count));
+        let (captures, spool) = captures(&world, options.captures.as_deref())?.unzip();
+        let watch = Watch::new(&world, &routes.list, log, captures);
         let mut network = Network::new(&world, routes.list.clone(), 0, seed)
             .map_err(|error| Refusal::new(error.to_string()))?;
         network.report_attempts(world.record.mac);
-        let recorder = Recorder::new(packets, flow_count);
+        let recorder = Recorder::new(watch, flow_count);
         Ok(Self {
             keeper,
             driver: None,
@@ -215,6 +226,7 @@ impl Session {
             divacks,
             seats,
             per_ack,
+            spool,
             clock: Clock::start(),
             run,
         })
@@ -343,12 +355,23 @@ impl Session {
         self.per_ack.is_some()
     }
 
-    /// Stops the path.
+    /// Stops the path and finishes its captures.
     pub(crate) fn end_path(&mut self) -> Result<Ended, Error> {
         self.control = None;
         let driver = self.driver.take().ok_or(Error::Panicked("path"))?;
-        let (path, punctuality) = driver.stop()?;
-        Ok(Ended { path, punctuality })
+        let (mut path, punctuality) = driver.stop()?;
+        let watch = path.recorder.watch.as_mut();
+        let finished = watch
+            .and_then(|watch| watch.captures.take())
+            .map_or(Ok(()), Captures::finish);
+        // Where the spool knows what went wrong, it says more.
+        let uncaptured = self.spool.take().map_or(Ok(0), Spool::finish)?;
+        finished.attempt(|| "write the captures".into())?;
+        Ok(Ended {
+            path,
+            punctuality,
+            uncaptured,
+        })
     }
 }
 
@@ -370,6 +393,20 @@ fn register(world: &World) -> Result<Option<PerAck>, Error> {
         }
     }
     Ok(None)
+}
+
+/// The captures of a run and who writes them.
+fn captures(world: &World, directory: Option<&Path>) -> Result<Option<(Captures, Spool)>, Error> {
+    let Some(directory) = directory else {
+        return Ok(None);
+    };
+    let spool = Spool::start()?;
+    let create = |name: &str| -> io::Result<Box<dyn io::Write + Send>> {
+        Ok(Box::new(spool.file(&directory.join(format!("{name}.pcapng")))?))
+    };
+    let captures =
+        Captures::create(world, create).attempt(|| format!("write captures into {}", directory.display()))?;
+    Ok(Some((captures, spool)))
 }
 
 fn seat_hosts(

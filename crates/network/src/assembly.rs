@@ -8,6 +8,7 @@ use lasthop_scenario::spec::{ElementKind, Place, Scope, Side, World};
 use lasthop_units::{Direction, Time};
 use thiserror::Error;
 
+use crate::Crossing;
 use crate::hops::{Hop, Journey, Layout, journeys, lay_out};
 use crate::network::{AgentSeat, Network, Routed, Sources};
 use crate::queue::{Alarms, EventQueue, MAX_SOURCES};
@@ -227,13 +228,13 @@ fn seat_agents<P: Routed + 'static>(world: &World, layout: &Layout) -> Vec<Agent
     for (position, kind) in layout.hops.iter().enumerate() {
         let Hop::Agent { listed, .. } = kind else { continue };
         let listed = &world.agents[*listed];
-        let outermost = leaves_host(world, layout, position);
+        let sides = sides(world, layout, position, listed.place);
         let mut seat = |station| {
             seats.push(AgentSeat {
                 agent: listed.agent.build(),
                 position,
                 station,
-                outermost,
+                sides,
             });
         };
         match listed.place {
@@ -249,18 +250,20 @@ fn seat_agents<P: Routed + 'static>(world: &World, layout: &Layout) -> Vec<Agent
     seats
 }
 
-/// The direction in which packets leave their host at the agent of this
-/// position; `None` when another agent of the host comes after it.
-fn leaves_host(world: &World, layout: &Layout, position: usize) -> Option<Direction> {
-    let group_at = |hop: Option<&Hop>| match hop {
-        Some(Hop::Agent { at_host, .. }) => *at_host,
-        _ => None,
+/// What lies on either side of the agent of this position and place.
+fn sides(world: &World, layout: &Layout, position: usize, place: Place) -> [Option<Crossing>; 2] {
+    let stands = |hop: &Hop| matches!(hop, Hop::Agent { listed, .. } if world.agents[*listed].place == place);
+    let first = !layout.hops[..position].iter().any(stands);
+    let last = !layout.hops[position + 1..].iter().any(stands);
+    let on = |side: Side| match place {
+        Place::Before(element) => Some(Crossing::Element { element, side }),
+        // The other side is that of the host's stack.
+        Place::Host(group) => {
+            (world.hosts[group].side != side).then_some(Crossing::Interface(world.hosts[group].side))
+        }
     };
-    let group = group_at(layout.hops.get(position))?;
-    let (mut others, direction) = match world.hosts[group].side {
-        Side::Server => (position + 1..layout.hops.len(), Direction::Downlink),
-        Side::Client => (0..position, Direction::Uplink),
-    };
-    let last = !others.any(|other| group_at(layout.hops.get(other)) == Some(group));
-    last.then_some(direction)
+    [
+        first.then(|| on(Side::Server)).flatten(),
+        last.then(|| on(Side::Client)).flatten(),
+    ]
 }

@@ -7,6 +7,7 @@
 
 mod air;
 mod assembly;
+mod captures;
 mod hops;
 mod hosts;
 mod network;
@@ -16,11 +17,14 @@ mod path_log;
 mod planned;
 mod queue;
 mod ring;
+mod watch;
 
 pub use assembly::{AssemblyError, Route};
+pub use captures::Captures;
 pub use hosts::{Event, Hosts};
 pub use network::{Network, Routed};
-pub use observer::{Observer, Silent};
+pub use observer::{Crossing, Observer, Silent};
 pub use packet_log::{Logged, PacketLog, PacketReader};
 pub use path_log::{PathLog, station_rows};
 pub use planned::{PlannedFlow, planned_flows};
+pub use watch::Watch;

@@ -10,7 +10,7 @@ use lasthop_units::{Direction, Time};
 use crate::assembly::{RadioChange, Route};
 use crate::hops::{Chain, Journey, Step, Then, Wire};
 use crate::hosts::{Event, Hosts, Told};
-use crate::observer::Observer;
+use crate::observer::{Crossing, Observer};
 use crate::queue::{Alarms, EventQueue, Source};
 use crate::ring::{Ring, Travelling};
 
@@ -34,8 +34,9 @@ pub(crate) struct AgentSeat<P> {
     pub(crate) position: usize,
     /// Station whose radio it hears of; `None` hears of all.
     pub(crate) station: Option<u32>,
-    /// Packets of this direction leave the agent's host when they leave it.
-    pub(crate) outermost: Option<Direction>,
+    /// What lies beside it, on the server's side and on the client's; `None`
+    /// where another agent of the place stands, or the stack of its host.
+    pub(crate) sides: [Option<Crossing>; 2],
 }
 
 /// Numbers of event sources: rings, then the medium, radio changes, agents,
@@ -316,6 +317,9 @@ impl<P: Routed> Network<P> {
         observer: &mut impl Observer<P>,
     ) {
         self.count_ack(&packet, -1);
+        if let Some(crossing) = self.agents[instance].sides[direction.index()] {
+            observer.crossed(now, crossing, direction, &packet);
+        }
         let mut outbox = std::mem::take(&mut self.outbox);
         self.agents[instance]
             .agent
@@ -343,8 +347,8 @@ impl<P: Routed> Network<P> {
         self.outbox = outbox;
         for (direction, packet) in packets.drain(..) {
             self.count_ack(&packet, 1);
-            if self.agents[instance].outermost == Some(direction) {
-                observer.left_host(now, direction, &packet);
+            if let Some(crossing) = self.agents[instance].sides[direction.reverse().index()] {
+                observer.crossed(now, crossing, direction, &packet);
             }
             let next = match direction {
                 Direction::Downlink => position + 1,

@@ -2,7 +2,22 @@
 
 use lasthop_agent::Note;
 use lasthop_path::{DropReason, MacAttempt};
+use lasthop_scenario::spec::Side;
 use lasthop_units::{Direction, Time};
+
+/// Where packets go in to the agents at a place and come out of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crossing {
+    /// Between a host of this side and the path: the host's interface.
+    Interface(Side),
+    /// Beside the agents before an element.
+    Element {
+        /// Index of the element.
+        element: usize,
+        /// Which side of the agents.
+        side: Side,
+    },
+}
 
 /// Hears of everything that does not show in deliveries. Times may lie ahead of
 /// the current event, because a chain of wires is evaluated in one go; sort by
@@ -17,9 +32,9 @@ pub trait Observer<P> {
     /// An agent noted something.
     fn noted(&mut self, _at: Time, _note: Note) {}
 
-    /// A packet left its host after the last of the host's own agents: what a
-    /// sniffer on the interface sees.
-    fn left_host(&mut self, _at: Time, _direction: Direction, _packet: &P) {}
+    /// A packet went in to the agents at a place or came out of them: what a
+    /// sniffer there sees.
+    fn crossed(&mut self, _at: Time, _crossing: Crossing, _direction: Direction, _packet: &P) {}
 
     /// A radio went down or came up.
     fn radio(&mut self, _at: Time, _station: u32, _up: bool) {}

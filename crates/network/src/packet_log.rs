@@ -1,12 +1,13 @@
 //! Packets as rows of the record, their numbers as stream offsets.
 
+use std::borrow::Cow;
+
 use lasthop_path::DropReason;
 use lasthop_record::{Log, PacketRow, Place, Verdict};
-use lasthop_scenario::spec::{self, AgentAt, World};
 use lasthop_tcp::{Flags, Seq};
 use lasthop_units::{Direction, Time};
 
-use crate::{Route, Routed};
+use crate::Routed;
 
 /// A packet that can be written down. Its route is its flow.
 pub trait Logged: Routed {
@@ -15,6 +16,9 @@ pub trait Logged: Routed {
     /// A datagram's offset in its stream and its payload bytes; `None` when it
     /// is none with payload. Only asked of what is not TCP.
     fn datagram(&self) -> Option<(u64, u32)>;
+    /// Its bytes from the IP header on, the first ones or all, and how many
+    /// there are.
+    fn captured(&self) -> (Cow<'_, [u8]>, u32);
 }
 
 /// Where one direction of a flow's stream stands.
@@ -128,38 +132,20 @@ fn tcp_row<P: Logged>(streams: &mut [Stream; 2], row: PacketRow, packet: &P) -> 
     }
 }
 
-/// The packets a run writes down: what left and reached hosts, and drops. At a
-/// host with agents, what leaves it is what they let go of.
+/// The packets a run writes down: what left and reached hosts, and drops.
 #[derive(Clone, Debug)]
 pub struct PacketLog {
     /// The rows.
     pub rows: Log<PacketRow>,
     reader: PacketReader,
-    /// Per flow and direction, whether agents stand at the sending host.
-    guarded: Vec<[bool; 2]>,
 }
 
 impl PacketLog {
-    /// A log of the packets of flows on these routes of `world`.
-    pub fn new(rows: Log<PacketRow>, world: &World, routes: &[Route]) -> Self {
-        let guarded = |route: &Route| {
-            [route.server_group, route.client_group].map(|group| {
-                let stands = |agent: &AgentAt| agent.place == spec::Place::Host(group);
-                world.agents.iter().any(stands)
-            })
-        };
+    /// A log of the packets of flows 0 to `flows`.
+    pub fn new(rows: Log<PacketRow>, flows: usize) -> Self {
         Self {
             rows,
-            reader: PacketReader::new(routes.len()),
-            guarded: routes.iter().map(guarded).collect(),
-        }
-    }
-
-    /// A host's stack sent a packet.
-    pub fn sent<P: Logged>(&mut self, now: Time, direction: Direction, packet: &P) {
-        let guarded = self.guarded.get(packet.route() as usize);
-        if guarded.is_some_and(|ends| !ends[direction.index()]) {
-            self.left_host(now, direction, packet);
+            reader: PacketReader::new(flows),
         }
     }
 

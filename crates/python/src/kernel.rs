@@ -3,7 +3,7 @@
 //! left behind.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -69,18 +69,19 @@ pub fn agent_placements(plan: &Plan, ebpf: bool) -> Vec<Vec<(&'static str, Strin
 /// `runs` says whether the last one is `valid`. With `ebpf` divacks agents run
 /// in the kernel; with `curl` downloads are made by it from a file server. What
 /// the scenario's commands print goes to files in `outputs/VARIANT-SEED`, the
-/// variant by its index; without `outputs` it is not kept.
+/// variant by its index, and captures in the same way into `captures`; without
+/// these they are not kept.
 ///
 /// # Errors
 /// `IndexError` when a cell names a variant the plan does not have,
 /// `KernelError` when the kernel cannot play one.
 #[pyfunction]
-#[pyo3(signature = (plan, cells, captures = false, ebpf = false, curl = false, attempts = 3, lateness_bound_s = 0.002, outputs = None))]
+#[pyo3(signature = (plan, cells, captures = None, ebpf = false, curl = false, attempts = 3, lateness_bound_s = 0.002, outputs = None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
 pub fn run_kernel(
     plan: &Plan,
     cells: Vec<CellId>,
-    captures: bool,
+    captures: Option<PathBuf>,
     ebpf: bool,
     curl: bool,
     attempts: u32,
@@ -98,12 +99,14 @@ pub fn run_kernel(
         lateness_bound: Span::from_ns((lateness_bound_s.max(0.0) * 1e9) as u64),
         ..Options::default()
     };
-    let work: Arc<Work> = Arc::new(move |(index, seed), stop: &AtomicBool| {
-        let options = Options {
-            outputs: outputs.as_ref().map(|base| base.join(format!("{index}-{seed}"))),
-            ..options.clone()
-        };
-        record_cell(&plan.variants[index], seed, captures, &|variant, seed| {
+    let work: Arc<Work> = Arc::new(move |cell: CellId, stop: &AtomicBool| {
+        let (index, seed) = cell;
+        record_cell(&plan, cell, captures.as_deref(), |variant, captures| {
+            let options = Options {
+                outputs: outputs.as_ref().map(|base| base.join(format!("{index}-{seed}"))),
+                captures: captures.map(Path::to_owned),
+                ..options.clone()
+            };
             lasthop_kernel::run_cell_until(variant, seed, &options, stop).map_err(|error| error.to_string())
         })
     });

@@ -6,6 +6,7 @@
 //! may leave at any time, also in the middle of a cell.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 use lasthop_record::{FlowFailure, Table};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 
 use crate::arrays;
 
@@ -31,8 +32,8 @@ pub type CellId = (usize, u64);
 pub struct Output {
     /// Its tables.
     pub tables: Vec<Table>,
-    /// Captures as pcapng, by name.
-    pub captures: Vec<(&'static str, Vec<u8>)>,
+    /// Where its captures are.
+    pub captures: Option<PathBuf>,
     /// Flows whose programs failed.
     pub failures: Vec<FlowFailure>,
 }
@@ -62,9 +63,9 @@ pub struct Cell {
     /// `{table: {column: array}}`.
     #[pyo3(get)]
     tables: Py<PyDict>,
-    /// `{name: pcapng bytes}`.
+    /// The directory of its captures.
     #[pyo3(get)]
-    captures: Py<PyDict>,
+    captures: Option<PathBuf>,
     /// Flows whose programs failed: flow, reason, exit code if one ended, last
     /// lines of its standard error.
     #[pyo3(get)]
@@ -171,16 +172,12 @@ impl Cells {
             self.stop.store(true, Ordering::Relaxed);
             PyRuntimeError::new_err(format!("variant {} seed {}: {error}", id.0, id.1))
         })?;
-        let captures = PyDict::new(py);
-        for (name, bytes) in &output.captures {
-            captures.set_item(name, PyBytes::new(py, bytes))?;
-        }
         Ok(Some(Cell {
             variant: id.0,
             seed: id.1,
             wall_s: wall.as_secs_f64(),
             tables: arrays::tables(py, output.tables)?.unbind(),
-            captures: captures.unbind(),
+            captures: output.captures,
             failures: output.failures.into_iter().map(failure).collect(),
         }))
     }

@@ -1,9 +1,11 @@
 //! The simulator behind `_core.run`.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use lasthop_record::{CapturePoint, CellRecord, write_pcapng};
+use lasthop_record::CellRecord;
 use lasthop_scenario::spec::Variant;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -23,14 +25,14 @@ pub fn simulator_refusals(plan: &Plan) -> Vec<Option<String>> {
 }
 
 /// Runs cells of a plan in virtual time, `threads` at once; iterate over the
-/// result to get them as they finish. With `captures` each cell also yields
-/// what a sniffer at either host would have written.
+/// result to get them as they finish. Each cell writes what sniffers would have
+/// written into a directory of its own in `captures`, when that is given.
 ///
 /// # Errors
 /// `IndexError` when a cell names a variant the plan does not have.
 #[pyfunction]
-#[pyo3(signature = (plan, cells, threads = 1, captures = false))]
-pub fn run(plan: &Plan, cells: Vec<CellId>, threads: usize, captures: bool) -> PyResult<Cells> {
+#[pyo3(signature = (plan, cells, threads = 1, captures = None))]
+pub fn run(plan: &Plan, cells: Vec<CellId>, threads: usize, captures: Option<PathBuf>) -> PyResult<Cells> {
     let plan = plan.shared();
     let variants = plan.variants.len();
     if let Some((variant, _)) = cells.iter().find(|(variant, _)| *variant >= variants) {
@@ -38,56 +40,34 @@ pub fn run(plan: &Plan, cells: Vec<CellId>, threads: usize, captures: bool) -> P
             "no variant {variant}: the plan has {variants}"
         )));
     }
-    let work: Arc<Work> = Arc::new(move |(variant, seed), stop: &AtomicBool| {
-        record_cell(&plan.variants[variant], seed, captures, &|variant, seed| {
-            lasthop_sim::run_cell_until(variant, seed, stop).map_err(|error| error.to_string())
+    let work: Arc<Work> = Arc::new(move |cell: CellId, stop: &AtomicBool| {
+        record_cell(&plan, cell, captures.as_deref(), |variant, captures| {
+            lasthop_sim::run_cell_until(variant, cell.1, stop, captures).map_err(|error| error.to_string())
         })
     });
     Cells::start(cells, threads, work)
 }
 
-/// What `play` records of a cell, as tables and, when wanted, captures. A
-/// capture needs every packet, also of a scenario that does not record them;
-/// its tables stay what they are without a capture.
+/// What `play` records of a cell, as tables; captures go into a directory of
+/// the cell's own in `captures`, which `play` is told.
 ///
 /// # Errors
-/// What `play` says.
+/// When that directory cannot be made, and what `play` says.
 pub fn record_cell(
-    variant: &Variant,
-    seed: u64,
-    captures: bool,
-    play: &impl Fn(&Variant, u64) -> Result<CellRecord, String>,
+    plan: &lasthop_scenario::Plan,
+    (index, seed): CellId,
+    captures: Option<&Path>,
+    play: impl Fn(&Variant, Option<&Path>) -> Result<CellRecord, String>,
 ) -> Result<Output, String> {
-    if !captures {
-        let mut record = play(variant, seed)?;
-        return Ok(Output {
-            failures: std::mem::take(&mut record.failures),
-            tables: record.into_tables(),
-            captures: Vec::new(),
-        });
+    let captures = captures.map(|directory| directory.join(format!("{index}-{seed}")));
+    if let Some(directory) = &captures {
+        fs::create_dir_all(directory)
+            .map_err(|error| format!("cannot write captures into {}: {error}", directory.display()))?;
     }
-    let keep_packets = variant.world.record.packets;
-    let mut variant = variant.clone();
-    variant.world.record.packets = true;
-    let mut record = play(&variant, seed)?;
-    record.packets.sort_by_key(|row| row.t);
-    let captures = capture_both(&record)?;
-    if !keep_packets {
-        record.packets.clear();
-    }
+    let mut record = play(&plan.variants[index], captures.as_deref())?;
     Ok(Output {
         failures: std::mem::take(&mut record.failures),
         tables: record.into_tables(),
         captures,
     })
-}
-
-fn capture_both(record: &CellRecord) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
-    let points = [("server", CapturePoint::Server), ("client", CapturePoint::Client)];
-    let capture = |(name, point)| {
-        let mut bytes = Vec::new();
-        write_pcapng(&record.packets, point, &mut bytes).map_err(|error| error.to_string())?;
-        Ok((name, bytes))
-    };
-    points.into_iter().map(capture).collect()
 }

@@ -11,7 +11,7 @@ mod rows;
 mod samples;
 mod table;
 
-pub use capture::{CaptureError, CapturePoint, write_pcapng};
+pub use capture::{CaptureWriter, SNAP_BYTES};
 pub use failure::FlowFailure;
 pub use log::Log;
 pub use rows::{CellRecord, EventRow, FlowRow, MacRow, PacketRow, Place, StationRow, Verdict};

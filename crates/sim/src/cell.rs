@@ -1,8 +1,11 @@
 //! One cell: build the world, let time pass, write the record.
 
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lasthop_network::{AssemblyError, Network, PacketLog, Route, station_rows};
+use lasthop_network::{AssemblyError, Captures, Network, PacketLog, Route, Watch, station_rows};
 use lasthop_record::{CellRecord, FlowRow, Log};
 use lasthop_scenario::spec::{Host, Variant, WorkloadKind, World};
 use lasthop_tcp::{Endpoint, State};
@@ -21,6 +24,9 @@ pub enum SimError {
     /// The world is too large.
     #[error(transparent)]
     Assembly(#[from] AssemblyError),
+    /// A capture could not be written.
+    #[error("cannot write a capture: {0}")]
+    Capture(String),
     /// A workload is a real program.
     #[error("workload \"{0}\" runs a command, which needs a real stack: use the kernel engine")]
     Command(String),
@@ -92,18 +98,41 @@ pub fn run_cell(variant: &Variant, seed: u64) -> Result<CellRecord, SimError> {
     Ok(simulation.finish())
 }
 
-/// As [`run_cell`], but gives up soon after `stop` is set.
+/// As [`run_cell`], but gives up soon after `stop` is set. With a directory for
+/// `captures` they are written there as `NAME.pcapng` while time passes;
+/// [`Captures::create`] has the names.
 ///
 /// # Errors
-/// As [`run_cell`], and [`SimError::Stopped`].
-pub fn run_cell_until(variant: &Variant, seed: u64, stop: &AtomicBool) -> Result<CellRecord, SimError> {
-    let mut simulation = Simulation::new(&variant.world, seed)?;
+/// As [`run_cell`], [`SimError::Stopped`], and when a capture cannot be written.
+pub fn run_cell_until(
+    variant: &Variant,
+    seed: u64,
+    stop: &AtomicBool,
+    captures: Option<&Path>,
+) -> Result<CellRecord, SimError> {
+    let failed = |error: io::Error| SimError::Capture(error.to_string());
+    let captures = captures.map(|directory| files(&variant.world, directory));
+    let captures = captures.transpose().map_err(failed)?;
+    let mut simulation = Simulation::with_captures(&variant.world, seed, captures)?;
     while simulation.run_batch() {
         if stop.load(Ordering::Relaxed) {
             return Err(SimError::Stopped);
         }
     }
+    let watch = simulation.recorder.watch.as_mut();
+    if let Some(captures) = watch.and_then(|watch| watch.captures.take()) {
+        captures.finish().map_err(failed)?;
+    }
     Ok(simulation.finish())
+}
+
+/// Captures of `world` as files in `directory`.
+fn files(world: &World, directory: &Path) -> io::Result<Captures> {
+    let create = |name: &str| -> io::Result<Box<dyn Write + Send>> {
+        let file = File::create(directory.join(format!("{name}.pcapng")))?;
+        Ok(Box::new(BufWriter::new(file)))
+    };
+    Captures::create(world, create)
 }
 
 impl Simulation {
@@ -112,18 +141,21 @@ impl Simulation {
     /// # Errors
     /// When the simulator cannot play the world, or it is larger than a run can hold.
     pub fn new(world: &World, seed: u64) -> Result<Self, SimError> {
+        Self::with_captures(world, seed, None)
+    }
+
+    fn with_captures(world: &World, seed: u64, captures: Option<Captures>) -> Result<Self, SimError> {
         capability(world)?;
         let flows = flows(world, seed);
         let routes: Vec<Route> = flows.iter().map(|flow| flow.route).collect();
-        let packets = world
-            .record
-            .packets
-            .then(|| PacketLog::new(Log::limited(NO_LIMIT), world, &routes));
+        let log = world.record.packets;
+        let log = log.then(|| PacketLog::new(Log::limited(NO_LIMIT), routes.len()));
+        let watch = Watch::new(world, &routes, log, captures);
         let mut network = Network::new(world, routes, alarms(flows.len()), seed)?;
         network.report_attempts(world.record.mac);
         let backlogged = |flow: &Flow| matches!(&flow.transport, Transport::Datagrams(source) if source.pace == Pace::Backlog);
         network.report_departures(flows.iter().any(backlogged));
-        let recorder = Recorder::new(world.record.samples, packets, flows.len());
+        let recorder = Recorder::new(world.record.samples, watch, flows.len());
         let hosts = Hosts::new(flows, &mut network);
         Ok(Self {
             end: Time::ZERO + world.duration,
@@ -176,6 +208,7 @@ impl Simulation {
         let run_end = if unfinished == 0 { now } else { end };
         let divided = network.acks_created().to_vec();
         let rows = flows.iter().enumerate();
+        let log = recorder.watch.and_then(|watch| watch.log);
         let mut totals = vec![("run_s", run_end.as_secs_f64()), ("engine_events", events as f64)];
         let drops = recorder.path.drop_totals();
         totals.extend(drops.map(|(name, count)| (name, count as f64)));
@@ -185,7 +218,7 @@ impl Simulation {
                 .map(|(index, flow)| flow_row(&world, index, flow, run_end, divided[index].max(0) as u64))
                 .collect(),
             samples: recorder.samples,
-            packets: recorder.packets.map_or_else(Vec::new, |log| log.rows.into_rows()),
+            packets: log.map_or_else(Vec::new, |log| log.rows.into_rows()),
             mac: recorder.path.mac.into_rows(),
             stations: station_rows(network.airtime()),
             events: recorder.path.events.into_rows(),

@@ -1,8 +1,9 @@
 //! A simulated packet: headers and lengths, no bytes.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr};
 
-use lasthop_agent::{FlowKey, Packet, TcpView};
+use lasthop_agent::{FlowKey, Frame, Packet, TcpView};
 use lasthop_network::{Logged, Routed};
 use lasthop_tcp::{Flags, SackBlocks, Segment, Seq, Timestamps};
 use lasthop_units::Direction;
@@ -161,6 +162,24 @@ impl Logged for SimPacket {
     fn datagram(&self) -> Option<(u64, u32)> {
         let offset = u64::from(self.seq.0) * u64::from(self.payload_bytes);
         Some((offset, self.payload_bytes))
+    }
+
+    fn captured(&self) -> (Cow<'_, [u8]>, u32) {
+        // Every byte of a simulated payload is zero: lengths move, not contents.
+        let payload = vec![0; self.payload_bytes as usize];
+        let frame = match self.flow() {
+            Some(flow) if self.is_datagram() => Frame::from_datagram(flow, &payload),
+            Some(flow) => Frame::from_segment(flow, &self.segment(), &payload),
+            None => return (Cow::Borrowed(&[]), self.wire_bytes),
+        };
+        match frame {
+            Ok(frame) => {
+                let original_bytes = frame.wire_bytes();
+                (Cow::Owned(frame.into_bytes()), original_bytes)
+            }
+            // Longer than an IP packet can be: no capture could hold it.
+            Err(_) => (Cow::Borrowed(&[]), self.wire_bytes),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Turns what happens into the rows of the record.
 
 use lasthop_agent::Note;
-use lasthop_network::{Observer, PacketLog, PathLog};
+use lasthop_network::{Crossing, Observer, PathLog, Watch};
 use lasthop_path::{DropReason, MacAttempt};
 use lasthop_record::{SampleRow, Samples};
 use lasthop_scenario::spec::Sampling;
@@ -18,15 +18,15 @@ pub(crate) const NO_LIMIT: usize = usize::MAX;
 pub(crate) struct Recorder {
     pub(crate) samples: Samples,
     pub(crate) path: PathLog,
-    /// `None` writes no packets.
-    pub(crate) packets: Option<PacketLog>,
+    /// `None` when nobody looks at packets.
+    pub(crate) watch: Option<Watch>,
     /// Time between samples of one flow; `None` samples nothing.
     interval: Option<Span>,
     next_sample: Vec<Time>,
 }
 
 impl Recorder {
-    pub(crate) fn new(sampling: Sampling, packets: Option<PacketLog>, flows: usize) -> Self {
+    pub(crate) fn new(sampling: Sampling, watch: Option<Watch>, flows: usize) -> Self {
         let interval = match sampling {
             Sampling::Off => None,
             Sampling::EveryAck => Some(Span::ZERO),
@@ -35,7 +35,7 @@ impl Recorder {
         Self {
             samples: Samples::default(),
             path: PathLog::new(NO_LIMIT),
-            packets,
+            watch,
             interval,
             next_sample: vec![Time::ZERO; flows],
         }
@@ -67,16 +67,16 @@ impl Recorder {
     /// A host's stack sent a packet.
     #[inline]
     pub(crate) fn sent(&mut self, now: Time, direction: Direction, packet: &SimPacket) {
-        if let Some(log) = &mut self.packets {
-            log.sent(now, direction, packet);
+        if let Some(watch) = &mut self.watch {
+            watch.sent(now, direction, packet);
         }
     }
 
     /// A packet reached its host.
     #[inline]
     pub(crate) fn received(&mut self, now: Time, direction: Direction, packet: &SimPacket) {
-        if let Some(log) = &mut self.packets {
-            log.received(now, direction, packet);
+        if let Some(watch) = &mut self.watch {
+            watch.received(now, direction, packet);
         }
     }
 }
@@ -91,8 +91,8 @@ impl Observer<SimPacket> for Recorder {
         packet: &SimPacket,
     ) {
         self.path.dropped(reason);
-        if let Some(log) = &mut self.packets {
-            log.dropped(at, element, direction, reason, packet);
+        if let Some(watch) = &mut self.watch {
+            watch.dropped(at, element, direction, reason, packet);
         }
     }
 
@@ -104,9 +104,9 @@ impl Observer<SimPacket> for Recorder {
         self.path.noted(at, note);
     }
 
-    fn left_host(&mut self, at: Time, direction: Direction, packet: &SimPacket) {
-        if let Some(log) = &mut self.packets {
-            log.left_host(at, direction, packet);
+    fn crossed(&mut self, at: Time, crossing: Crossing, direction: Direction, packet: &SimPacket) {
+        if let Some(watch) = &mut self.watch {
+            watch.crossed(at, crossing, direction, packet);
         }
     }
 

@@ -22,7 +22,7 @@ def run_cells(
     plan: _core.Plan,
     cells: Sequence[tuple[int, int]],
     *,
-    captures: bool = False,
+    captures: Path | None = None,
     ebpf: bool = False,
     curl: bool = False,
     timing: Timing | None = None,
@@ -33,7 +33,7 @@ def run_cells(
     Args:
         plan: What the cells belong to.
         cells: Index of the variant, and seed, of each.
-        captures: Whether each cell also yields captures at both hosts.
+        captures: Where each cell writes captures, in a directory of its own.
         ebpf: Divacks agents run in the kernel instead of on the path.
         curl: Downloads are made by curl from an HTTP server.
         timing: How late a run may be; the usual when None.

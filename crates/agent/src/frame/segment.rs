@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use etherparse::err::packet::BuildWriteError;
-use etherparse::{PacketBuilder, TcpHeader, TcpOptionElement};
+use etherparse::{IpHeaders, PacketBuilder, PacketBuilderStep, TcpHeader, TcpOptionElement};
 use lasthop_tcp::{Flags, SackBlocks, Segment, Seq, Timestamps};
 
 use super::{Frame, flags, tcp_slice};
@@ -49,12 +49,18 @@ impl Frame {
                 given: payload.len(),
             });
         }
-        let builder = match (flow.source, flow.destination) {
-            (IpAddr::V4(from), IpAddr::V4(to)) => PacketBuilder::ipv4(from.octets(), to.octets(), HOP_LIMIT),
-            (IpAddr::V6(from), IpAddr::V6(to)) => PacketBuilder::ipv6(from.octets(), to.octets(), HOP_LIMIT),
-            (from, to) => return Err(FrameError::MixedVersions(from, to)),
-        };
-        let builder = builder.tcp_header(header(flow, segment)?);
+        let builder = ip(flow)?.tcp_header(header(flow, segment)?);
+        let mut bytes = Vec::with_capacity(builder.size(payload.len()));
+        builder.write(&mut bytes, payload).map_err(FrameError::TooLong)?;
+        Ok(Self::new(bytes))
+    }
+
+    /// The UDP packet that carries `payload` from the flow's source to its destination.
+    ///
+    /// # Errors
+    /// The addresses are of different versions, or the payload does not fit.
+    pub fn from_datagram(flow: FlowKey, payload: &[u8]) -> Result<Self, FrameError> {
+        let builder = ip(flow)?.udp(flow.source_port, flow.destination_port);
         let mut bytes = Vec::with_capacity(builder.size(payload.len()));
         builder.write(&mut bytes, payload).map_err(FrameError::TooLong)?;
         Ok(Self::new(bytes))
@@ -95,6 +101,14 @@ impl Frame {
     /// The TCP payload; empty when there is none or the packet is not TCP.
     pub fn payload(&self) -> &[u8] {
         tcp_slice(self.bytes()).map_or(&[], |(_, _, tcp)| tcp.payload())
+    }
+}
+
+fn ip(flow: FlowKey) -> Result<PacketBuilderStep<IpHeaders>, FrameError> {
+    match (flow.source, flow.destination) {
+        (IpAddr::V4(from), IpAddr::V4(to)) => Ok(PacketBuilder::ipv4(from.octets(), to.octets(), HOP_LIMIT)),
+        (IpAddr::V6(from), IpAddr::V6(to)) => Ok(PacketBuilder::ipv6(from.octets(), to.octets(), HOP_LIMIT)),
+        (from, to) => Err(FrameError::MixedVersions(from, to)),
     }
 }
 

@@ -22,6 +22,10 @@ struct Server {
 
 impl Server {
     fn connected(window: u32) -> Self {
+        Self::connected_with(window, 1_000_000)
+    }
+
+    fn connected_with(window: u32, bytes: u32) -> Self {
         let mut config = Personality::by_name("linux-6")
             .expect("a known personality")
             .config;
@@ -47,7 +51,7 @@ impl Server {
         server.wait(100);
         let echo = syn_ack.timestamps.map_or(0, |timestamps| timestamps.value);
         server.receive(0, &[], echo);
-        server.end.send(server.now, 1_000_000);
+        server.end.send(server.now, u64::from(bytes));
         server.transmit();
         assert_eq!(server.numbers(0), (0..window).collect::<Vec<_>>());
         server
@@ -73,6 +77,13 @@ impl Server {
             ..Segment::default()
         };
         self.end.on_segment(self.now, &segment);
+    }
+
+    /// The next timer goes off.
+    fn expire(&mut self) {
+        self.now = self.end.next_deadline();
+        self.end.on_deadline(self.now);
+        self.transmit();
     }
 
     fn transmit(&mut self) {
@@ -187,4 +198,30 @@ fn what_the_recovery_before_sent_again_takes_nothing_back() {
     server.ack(28, &[(29, 29)], 22);
     assert_eq!(server.end.stats().spurious_cuts, 0);
     assert_eq!(server.ssthresh_segments(), Some(5));
+}
+
+#[test]
+fn segments_that_may_be_reordered_are_judged_together() {
+    let mut server = Server::connected_with(8, 12 * SMSS);
+    server.wait(100);
+    server.ack(1, &[], 0);
+    server.wait(1);
+    server.ack(2, &[], 1);
+    server.ack(8, &[], 7);
+    assert_eq!(server.numbers(8), [8, 9, 10, 11]);
+    server.wait(99);
+    server.ack(9, &[], 8);
+    server.wait(1);
+    // 9 and 10 are missing, sent a millisecond apart. One SACKed segment is no proof.
+    let so_far = server.sent.len();
+    server.ack(9, &[(11, 11)], 11);
+    assert!(server.numbers(so_far).is_empty());
+    // A quarter of the shortest round trip after 10 could have been acknowledged, and two
+    // milliseconds, both are lost: nothing is in flight, and the window is one segment
+    // (`tcp_rack_reo_timeout`).
+    let asked = server.now;
+    server.expire();
+    assert_eq!(server.now.since(asked), Span::from_ms(27));
+    assert_eq!(server.numbers(so_far), [9]);
+    assert!((server.cwnd_segments() - 1.0).abs() < 0.01);
 }

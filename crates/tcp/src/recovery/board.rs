@@ -17,6 +17,10 @@ use super::prr::Progress;
 use super::rack::Rack;
 use super::undo::Undo;
 
+/// What Linux adds to the wait for reordered segments (`TCP_TIMEOUT_MIN`, two ticks of
+/// 1000 Hz).
+const TIMER_MINIMUM: Span = Span::from_ms(2);
+
 /// One segment in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
@@ -300,6 +304,15 @@ impl Board {
         }
     }
 
+    /// When the last segment below `end` was sent that has neither been `SACKed` nor
+    /// resent, if it is the last at all.
+    fn last_hole_below(&self, end: u64) -> Option<Time> {
+        let top = end.checked_sub(1)?;
+        let stop = self.sacked.range_at(top).map_or(end, |(start, _)| start);
+        let (_, segment) = self.segment_at(stop.checked_sub(1)?)?;
+        (segment.resends == 0 && !segment.sacked).then_some(segment.at)
+    }
+
     fn detect_by_time(&mut self, now: Time, una: u64, smallest: Span, srtt: Span) -> Time {
         let eager = self.phase != Phase::Open || self.sacked_segments >= self.threshold;
         let wait = self.rack.window(eager, smallest, srtt);
@@ -312,9 +325,11 @@ impl Board {
                 if !self.rack.precedes(segment.at, segment.end) {
                     break;
                 }
-                let lost_at = self.rack.lost_at(segment.at, wait);
-                if lost_at > now {
-                    again_at = lost_at;
+                if self.rack.lost_at(segment.at, wait) > now {
+                    // All that may be lost by then are judged together (Linux
+                    // `tcp_rack_detect_loss` waits for the last).
+                    let last = self.last_hole_below(self.rack.end).unwrap_or(segment.at);
+                    again_at = self.rack.lost_at(last.max(segment.at), wait) + TIMER_MINIMUM;
                     break;
                 }
                 let start = if index == 0 {

@@ -1,5 +1,6 @@
 //! Who looks at every packet: the log of packets and the captures. Runs that
-//! want neither pay for one comparison.
+//! want neither pay for one comparison: nothing here is inlined into the way
+//! of a packet.
 
 use lasthop_path::DropReason;
 use lasthop_scenario::spec::{AgentAt, Place, Side, World};
@@ -49,6 +50,8 @@ impl Watch {
 
     /// A host's stack sent a packet. With agents at the host, what leaves it is
     /// what they let go of.
+    #[cold]
+    #[inline(never)]
     pub fn sent<P: Logged>(&mut self, now: Time, direction: Direction, packet: &P) {
         let guarded = self.guarded(packet.route(), direction);
         if let Some(captures) = &mut self.captures {
@@ -60,6 +63,8 @@ impl Watch {
     }
 
     /// A host's stack got a packet.
+    #[cold]
+    #[inline(never)]
     pub fn received<P: Logged>(&mut self, now: Time, direction: Direction, packet: &P) {
         let guarded = self.guarded(packet.route(), direction.reverse());
         if let Some(captures) = &mut self.captures {
@@ -71,6 +76,8 @@ impl Watch {
     }
 
     /// A packet went in to agents or came out of them.
+    #[cold]
+    #[inline(never)]
     pub fn crossed<P: Logged>(&mut self, at: Time, crossing: Crossing, direction: Direction, packet: &P) {
         if let Some(captures) = &mut self.captures {
             captures.crossed(at, crossing, packet);
@@ -85,6 +92,8 @@ impl Watch {
     }
 
     /// A packet was dropped at the path element with index `element`.
+    #[cold]
+    #[inline(never)]
     pub fn dropped<P: Logged>(
         &mut self,
         at: Time,

@@ -19,7 +19,7 @@ pub(crate) struct Recorder {
     pub(crate) samples: Samples,
     pub(crate) path: PathLog,
     /// `None` when nobody looks at packets.
-    pub(crate) watch: Option<Watch>,
+    pub(crate) watch: Option<Box<Watch>>,
     /// Time between samples of one flow; `None` samples nothing.
     interval: Option<Span>,
     next_sample: Vec<Time>,
@@ -35,7 +35,7 @@ impl Recorder {
         Self {
             samples: Samples::default(),
             path: PathLog::new(NO_LIMIT),
-            watch,
+            watch: watch.map(Box::new),
             interval,
             next_sample: vec![Time::ZERO; flows],
         }

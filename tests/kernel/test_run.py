@@ -62,6 +62,16 @@ def test_a_fixed_buffer_is_announced_whole_and_stays(wire: Path) -> None:
         assert acks["window_bytes"].median() == 200 * 1448, engine
 
 
+def test_both_engines_carry_the_same_packets_over_ipv6(wire: Path) -> None:
+    text = wire.read_text(encoding="utf-8").replace('samples = "10 ms"', "packets = true")
+    wire.write_text(f'ip = "ipv6"\n{text}', encoding="utf-8")
+    scenario = lasthop.Scenario.from_file(wire)
+    for engine in ("sim", "kernel"):
+        packets = lasthop.run(scenario, engine=engine).packets
+        longest = packets.sort("length_bytes")[-1]
+        assert (longest["length_bytes"][0], longest["wire_bytes"][0]) == (1428, 1500), engine
+
+
 def test_any_congestion_control_of_the_kernel_can_be_taken(wire: Path, lasthop_command: Command) -> None:
     own = "kernel_congestion_control = "
     plain = 'congestion_control = "reno"\nack_counting = "$counting"'

@@ -78,14 +78,14 @@ fn run_once(
     let routes = flows.iter().map(|flow| flow.route).collect();
     let mut session = Session::open_with(world, routes, seed, options)?;
     let numbered = || flows.iter().enumerate();
-    let plans = numbered().map(|(index, flow)| plan(world, &session, index, flow, options));
+    let plans = numbered().map(|(index, flow)| plan(world, &session, index, flow));
     let (mut work, mut fetches) = if options.curl {
         let plans: Vec<_> = plans.collect();
         (Work::by_others(plans.len()), Fetches::prepare(plans)?)
     } else {
         (Work::prepare(plans)?, Fetches::none())
     };
-    let plans = numbered().map(|(index, flow)| plan(world, &session, index, flow, options));
+    let plans = numbered().map(|(index, flow)| plan(world, &session, index, flow));
     let mut commands = Commands::prepare(world, plans, options.outputs.as_deref())?;
     let keys = numbered()
         .map(|(index, flow)| key(world, &session, index, flow))
@@ -166,14 +166,15 @@ fn seats(session: &Session, flow: &PlannedFlow) -> [usize; 2] {
     }
 }
 
-fn plan(world: &World, session: &Session, index: usize, flow: &PlannedFlow, options: &Options) -> FlowPlan {
+fn plan(world: &World, session: &Session, index: usize, flow: &PlannedFlow) -> FlowPlan {
     let [sender, receiver] = seats(session, flow);
+    let ip = world.hosts[flow.route.server_group].tcp.ip_version;
     FlowPlan {
         kind: world.workloads[flow.workload].kind.clone(),
         port: FIRST_PORT + index as u16,
         start: flow.start,
-        sender: session.end(sender, options.ipv6),
-        receiver: session.end(receiver, options.ipv6),
+        sender: session.end(sender, ip),
+        receiver: session.end(receiver, ip),
         seats: [sender, receiver],
     }
 }

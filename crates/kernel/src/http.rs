@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use socket2::Socket;
 
+use lasthop_tcp::IpVersion;
+
 use crate::error::Attempt;
 use crate::workload::{EndPlan, accept, listen};
 use crate::{Error, Session};
@@ -47,7 +49,10 @@ impl HttpServer {
             .transpose()?;
         // Clients ask for the IPv6 address first where a name has one.
         Self::start_at(
-            &[session.end_of(host, false)?, session.end_of(host, true)?],
+            &[
+                session.end_of(host, IpVersion::V4)?,
+                session.end_of(host, IpVersion::V6)?,
+            ],
             port,
             root.as_deref(),
         )

@@ -16,6 +16,7 @@ use lasthop_network::{Captures, Network, PacketLog, Route, Watch};
 use lasthop_path::QueuedFrames;
 use lasthop_record::Log;
 use lasthop_scenario::spec::{Side, WorkloadKind, World};
+use lasthop_tcp::IpVersion;
 use lasthop_units::Span;
 
 use crate::control::{ControlSocket, Radios};
@@ -48,8 +49,6 @@ pub struct Options {
     pub driver: Settings,
     /// The stack hands over whole bursts.
     pub offload: bool,
-    /// Workloads use IPv6.
-    pub ipv6: bool,
     /// Downloads are made by `curl` from a file server, not by the engine's
     /// own programs.
     pub curl: bool,
@@ -71,7 +70,6 @@ impl Default for Options {
             trace: true,
             driver: Settings::default(),
             offload: true,
-            ipv6: false,
             curl: false,
             outputs: None,
             captures: None,
@@ -295,8 +293,8 @@ impl Session {
     }
 
     /// The end of a flow at the host of that name.
-    pub(crate) fn end_of(&self, host: &str, ipv6: bool) -> Result<EndPlan, Error> {
-        Ok(self.end(self.seat_called(host)?, ipv6))
+    pub(crate) fn end_of(&self, host: &str, ip: IpVersion) -> Result<EndPlan, Error> {
+        Ok(self.end(self.seat_called(host)?, ip))
     }
 
     /// Takes a station's radio down or up now; clients are counted from 1.
@@ -320,12 +318,15 @@ impl Session {
     }
 
     /// One end of a flow, for the built-in workloads.
-    pub(crate) fn end(&self, seat: usize, ipv6: bool) -> EndPlan {
+    pub(crate) fn end(&self, seat: usize, ip: IpVersion) -> EndPlan {
         let seat = &self.seats[seat];
         let Addresses { v4, v6 } = seat.host.settings.addresses;
         EndPlan {
             namespace: Arc::clone(&seat.host.namespace),
-            address: if ipv6 { IpAddr::V6(v6) } else { IpAddr::V4(v4) },
+            address: match ip {
+                IpVersion::V4 => v4.into(),
+                IpVersion::V6 => v6.into(),
+            },
             options: seat.options.clone(),
         }
     }

@@ -55,8 +55,8 @@ pub struct Stack {
     pub no_delay: bool,
 }
 
-/// IPv4 and TCP headers without options.
-const HEADER_BYTES: u32 = 40;
+/// A TCP header without options.
+const TCP_HEADER_BYTES: u32 = 20;
 /// The timestamp option with its padding.
 const TIMESTAMP_BYTES: u32 = 12;
 /// A segment's memory is at most this many times its payload.
@@ -98,7 +98,10 @@ impl Stack {
             .config;
         refuse_what_is_fixed(name, config, &linux)?;
         Ok(Self {
-            mtu: config.smss + HEADER_BYTES + if config.timestamps { TIMESTAMP_BYTES } else { 0 },
+            mtu: config.smss
+                + config.ip_version.header_bytes()
+                + TCP_HEADER_BYTES
+                + if config.timestamps { TIMESTAMP_BYTES } else { 0 },
             route: RouteSettings {
                 initial_window: Some(config.initial_window_segments),
                 // Without it Linux opens a fixed window slowly, and acknowledges every segment meanwhile.

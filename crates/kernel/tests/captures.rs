@@ -29,14 +29,13 @@ impl Drop for Directory {
     }
 }
 
-fn captured(text: &str, ipv6: bool, directory: &Path) -> CellRecord {
+fn captured(text: &str, sets: &[(&str, &str)], directory: &Path) -> CellRecord {
     let options = Options {
-        ipv6,
         captures: Some(directory.to_owned()),
         attempts: 1,
         ..Options::default()
     };
-    run_cell(&load_text(text, &[]).variants[0], 1, &options).unwrap()
+    run_cell(&load_text(text, sets).variants[0], 1, &options).unwrap()
 }
 
 /// The lines tshark prints; `None`, with a word, where it is not installed.
@@ -68,7 +67,7 @@ fn ipv6_is_captured_as_it_was_on_the_wire() {
         return;
     }
     let directory = Directory::new("ipv6");
-    let record = captured(SCENARIO, true, &directory.0);
+    let record = captured(SCENARIO, &[("ip", "ipv6")], &directory.0);
     for name in ["server", "client", "client-stack"] {
         let capture = directory.0.join(format!("{name}.pcapng"));
         let Some(lines) = tshark(&capture, &["-Y", "ipv6 && tcp", "-T", "fields", "-e", "tcp.len"]) else {
@@ -100,7 +99,7 @@ fn datagrams_are_captured_and_times_never_go_back() {
         "",
     );
     let directory = Directory::new("udp");
-    let record = captured(&text, false, &directory.0);
+    let record = captured(&text, &[], &directory.0);
     let client = directory.0.join("client.pcapng");
     let fields = [
         "-Y",

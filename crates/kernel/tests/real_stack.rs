@@ -49,15 +49,7 @@ fn ipv6_takes_the_same_path() {
     if !may_run() {
         return;
     }
-    let record = run_cell(
-        &plan(&[]).variants[0],
-        1,
-        &Options {
-            ipv6: true,
-            ..options()
-        },
-    )
-    .unwrap();
+    let record = run_cell(&plan(&[("ip", "ipv6")]).variants[0], 1, &options()).unwrap();
     assert_eq!(record.flows[0].delivered_bytes, Some(300_000));
     // 1500 bytes less 72 bytes of headers: IPv6 segments are 20 bytes shorter.
     let longest = record.packets.iter().map(|row| row.length_bytes).max();

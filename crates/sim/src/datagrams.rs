@@ -1,8 +1,9 @@
 //! A source of datagrams: at a constant rate, or as many as the first element takes.
 
+use lasthop_tcp::IpVersion;
 use lasthop_units::{BitRate, Span, Time};
 
-use crate::packet::{SimPacket, UDP_HEADER_BYTES};
+use crate::packet::{SimPacket, datagram_bytes};
 
 /// Frames a saturating source keeps in its transmitter's queue: never empty
 /// when one leaves.
@@ -23,6 +24,7 @@ pub(crate) enum Pace {
 #[derive(Clone, Debug)]
 pub(crate) struct Datagrams {
     pub(crate) pace: Pace,
+    pub(crate) ip: IpVersion,
     pub(crate) payload_bytes: u32,
     pub(crate) sent: u64,
     pub(crate) received: u64,
@@ -33,8 +35,13 @@ pub(crate) struct Datagrams {
 impl Datagrams {
     /// A source of `payload_bytes` datagrams; without a rate it saturates: the
     /// first wire when there is one with a rate, the medium otherwise.
-    pub(crate) fn new(payload_bytes: u32, rate: Option<BitRate>, first_wire: Option<BitRate>) -> Self {
-        let on_wire = payload_bytes + UDP_HEADER_BYTES;
+    pub(crate) fn new(
+        ip: IpVersion,
+        payload_bytes: u32,
+        rate: Option<BitRate>,
+        first_wire: Option<BitRate>,
+    ) -> Self {
+        let on_wire = datagram_bytes(ip, payload_bytes);
         let pace = match (rate, first_wire) {
             (Some(rate), _) => Pace::Every(rate.tx_time(u64::from(payload_bytes))),
             (None, Some(wire)) => Pace::Every(wire.tx_time(u64::from(on_wire))),
@@ -42,6 +49,7 @@ impl Datagrams {
         };
         Self {
             pace,
+            ip,
             payload_bytes,
             sent: 0,
             received: 0,

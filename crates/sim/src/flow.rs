@@ -70,12 +70,13 @@ fn first_wire_rate(world: &World, direction: Direction) -> Option<BitRate> {
 }
 
 fn transport(world: &World, configs: &[Arc<Config>], workload: &Workload, isn: &mut Stream) -> Transport {
+    let ip = configs[workload.server].ip_version;
     if let WorkloadKind::Udp { rate, payload_bytes } = workload.kind {
         let wire = first_wire_rate(world, workload.direction);
-        return Transport::Datagrams(Box::new(Datagrams::new(payload_bytes, rate, wire)));
+        return Transport::Datagrams(Box::new(Datagrams::new(ip, payload_bytes, rate, wire)));
     }
     let Some(application) = Application::new(&workload.kind) else {
-        return Transport::Datagrams(Box::new(Datagrams::new(0, None, None)));
+        return Transport::Datagrams(Box::new(Datagrams::new(ip, 0, None, None)));
     };
     let sender = workload.direction;
     let opener = if application.sender_opens {

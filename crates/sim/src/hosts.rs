@@ -1,7 +1,7 @@
 //! The hosts: what their endpoints and programs do when something happens.
 
 use lasthop_network::Network;
-use lasthop_tcp::Endpoint;
+use lasthop_tcp::{Endpoint, Segment};
 use lasthop_units::{Direction, Time};
 
 use crate::application::Progress;
@@ -93,9 +93,9 @@ impl Hosts {
         loop {
             // Each kind is packed where it comes from, so that no segment is copied.
             let packet = if let Some(segment) = endpoint.poll_usual(now) {
-                SimPacket::new(index as u32, end, endpoint.wire_bytes(&segment), &segment)
+                simulated(index, end, endpoint, &segment)
             } else if let Some(segment) = endpoint.poll_transmit(now) {
-                SimPacket::new(index as u32, end, endpoint.wire_bytes(&segment), &segment)
+                simulated(index, end, endpoint, &segment)
             } else {
                 break;
             };
@@ -209,7 +209,13 @@ impl Hosts {
         let Transport::Datagrams(datagrams) = &mut flow.transport else {
             return;
         };
-        let packet = SimPacket::datagram(index as u32, direction, datagrams.sent, datagrams.payload_bytes);
+        let packet = SimPacket::datagram(
+            index as u32,
+            direction,
+            datagrams.ip,
+            datagrams.sent,
+            datagrams.payload_bytes,
+        );
         datagrams.sent += 1;
         let Moment {
             now,
@@ -287,4 +293,11 @@ impl lasthop_network::Hosts<SimPacket, Recorder> for Hosts {
             self.fill_backlog(moment, index);
         }
     }
+}
+
+/// A segment of `endpoint` as the path carries it.
+#[inline]
+fn simulated(flow: usize, end: Direction, endpoint: &Endpoint, segment: &Segment) -> SimPacket {
+    let ip = endpoint.config().ip_version;
+    SimPacket::new(flow as u32, end, ip, endpoint.wire_bytes(segment), segment)
 }

@@ -1,11 +1,11 @@
 //! A simulated packet: headers and lengths, no bytes.
 
 use std::borrow::Cow;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use lasthop_agent::{FlowKey, Frame, Packet, TcpView};
 use lasthop_network::{Logged, Routed};
-use lasthop_tcp::{Flags, SackBlocks, Segment, Seq, Timestamps};
+use lasthop_tcp::{Flags, IpVersion, SackBlocks, Segment, Seq, Timestamps};
 use lasthop_units::Direction;
 
 /// A TCP segment, or a datagram (a segment without any flag), on its route.
@@ -42,14 +42,34 @@ const UPLINK: u8 = 1;
 /// In `marks`: the timestamp option is present.
 const TIMESTAMPS: u8 = 2;
 
-/// Bytes of IPv4 and UDP headers.
-pub(crate) const UDP_HEADER_BYTES: u32 = 28;
+/// In `marks`: an IPv6 packet.
+const IPV6: u8 = 4;
+
+/// A prefix of nobody's (RFC 4193), "lasth" in ASCII.
+const UNIQUE_LOCAL: u128 = 0xfd6c_6173_7468 << 80;
+
+/// Bytes of a UDP header (RFC 768).
+const UDP_HEADER_BYTES: u32 = 8;
+
+/// Bytes of an IP packet with a datagram of `payload_bytes`.
+pub(crate) const fn datagram_bytes(ip: IpVersion, payload_bytes: u32) -> u32 {
+    ip.header_bytes() + UDP_HEADER_BYTES + payload_bytes
+}
 
 impl SimPacket {
     /// A segment on its way in `direction`.
     #[inline]
-    pub(crate) fn new(flow: u32, direction: Direction, wire_bytes: u32, segment: &Segment) -> Self {
+    pub(crate) fn new(
+        flow: u32,
+        direction: Direction,
+        ip: IpVersion,
+        wire_bytes: u32,
+        segment: &Segment,
+    ) -> Self {
         let mut marks = if direction == Direction::Uplink { UPLINK } else { 0 };
+        if ip == IpVersion::V6 {
+            marks |= IPV6;
+        }
         let timestamps = match segment.timestamps {
             Some(timestamps) => {
                 marks |= TIMESTAMPS;
@@ -73,13 +93,20 @@ impl SimPacket {
     }
 
     /// A datagram with its number.
-    pub(crate) fn datagram(flow: u32, direction: Direction, number: u64, payload_bytes: u32) -> Self {
+    pub(crate) fn datagram(
+        flow: u32,
+        direction: Direction,
+        ip: IpVersion,
+        number: u64,
+        payload_bytes: u32,
+    ) -> Self {
         let segment = Segment {
             seq: Seq(number as u32),
             payload_bytes,
             ..Segment::default()
         };
-        Self::new(flow, direction, payload_bytes + UDP_HEADER_BYTES, &segment)
+        let wire_bytes = datagram_bytes(ip, payload_bytes);
+        Self::new(flow, direction, ip, wire_bytes, &segment)
     }
 
     /// The segment, if it has no option but timestamps.
@@ -193,12 +220,19 @@ impl Packet for SimPacket {
     }
 
     fn flow(&self) -> Option<FlowKey> {
-        let client = Ipv4Addr::from(0x0a01_0000 + (self.flow >> 14));
+        let client_number = 0x0a01_0000 + (self.flow >> 14);
+        let (server, client) = if self.marks & IPV6 == 0 {
+            let client = Ipv4Addr::from(client_number);
+            (Ipv4Addr::new(10, 0, 0, 1).into(), client.into())
+        } else {
+            let client = Ipv6Addr::from(UNIQUE_LOCAL | u128::from(client_number));
+            (Ipv6Addr::from(UNIQUE_LOCAL | 1).into(), client.into())
+        };
         let client_port = 49_152 + (self.flow & 0x3fff) as u16;
         let from_server = FlowKey {
-            source: IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)),
+            source: server,
             source_port: 80,
-            destination: IpAddr::V4(client),
+            destination: client,
             destination_port: client_port,
         };
         Some(match self.direction() {
@@ -261,7 +295,7 @@ mod tests {
             ..Segment::default()
         };
         for segment in [syn, ack] {
-            let packet = SimPacket::new(3, Direction::Uplink, 60, &segment);
+            let packet = SimPacket::new(3, Direction::Uplink, IpVersion::V4, 60, &segment);
             assert_eq!(packet.segment(), segment);
         }
     }

@@ -15,8 +15,10 @@ pub struct Config {
     /// Payload bytes of a full segment, timestamp option already taken off
     /// (1448 on Ethernet with timestamps).
     pub smss: u32,
+    /// The network layer below.
+    pub ip_version: IpVersion,
     /// Header bytes counted on the wire whatever the options (ns-2 counts 40);
-    /// `None` counts IPv4, TCP and its options as they are.
+    /// `None` counts IP, TCP and its options as they are.
     pub header_bytes: Option<u32>,
     /// Offer and accept timestamps (RFC 7323).
     pub timestamps: bool,
@@ -94,6 +96,26 @@ pub enum InitialSsthresh {
     PeerWindow,
     /// This many segments.
     Segments(u32),
+}
+
+named_enum! {
+    /// The version of the Internet Protocol.
+    pub enum IpVersion {
+        /// 20 bytes of header (RFC 791).
+        V4 = "ipv4",
+        /// 40 bytes of header (RFC 8200).
+        V6 = "ipv6",
+    }
+}
+
+impl IpVersion {
+    /// Bytes of a header without options.
+    pub const fn header_bytes(self) -> u32 {
+        match self {
+            Self::V4 => 20,
+            Self::V6 => 40,
+        }
+    }
 }
 
 named_enum! {

@@ -308,7 +308,7 @@ impl Endpoint {
     #[inline]
     pub fn wire_bytes(&self, segment: &Segment) -> u32 {
         match self.config.header_bytes {
-            None => segment.ipv4_bytes(),
+            None => self.config.ip_version.header_bytes() + segment.tcp_bytes(),
             Some(header) => header + segment.payload_bytes + 8 * segment.sack.len() as u32,
         }
     }

@@ -24,7 +24,8 @@ mod usual;
 
 pub use config::{
     AckCounting, AckCountingKind, AutoTuning, Config, DelayedAck, DelayedAckKind, IdleRestart,
-    InitialSsthresh, LossDetection, ReceiveBuffer, Recovery, Reduction, RightSizing, RtoConfig, RttEstimator,
+    InitialSsthresh, IpVersion, LossDetection, ReceiveBuffer, Recovery, Reduction, RightSizing, RtoConfig,
+    RttEstimator,
 };
 pub use congestion::CongestionConfig;
 pub use endpoint::Endpoint;

@@ -4,8 +4,8 @@
 use lasthop_units::Span;
 
 use crate::config::{
-    AckCounting, AutoTuning, Config, DelayedAck, IdleRestart, InitialSsthresh, LossDetection, ReceiveBuffer,
-    Recovery, Reduction, RightSizing, RtoConfig, RttEstimator,
+    AckCounting, AutoTuning, Config, DelayedAck, IdleRestart, InitialSsthresh, IpVersion, LossDetection,
+    ReceiveBuffer, Recovery, Reduction, RightSizing, RtoConfig, RttEstimator,
 };
 use crate::congestion::CongestionConfig;
 
@@ -48,6 +48,7 @@ fn ns2() -> Personality {
         source: "ns-2 2.35: tcl/lib/ns-default.tcl, tcp/tcp.cc, tcp/tcp-sack1.cc, tcp/tcp-sink.cc",
         config: Config {
             smss: 1000,
+            ip_version: IpVersion::V4,
             header_bytes: Some(40),
             timestamps: false,
             sack: true,
@@ -98,6 +99,7 @@ fn linux_2_6() -> Personality {
         source: "Linux 2.6.35 net/ipv4; Ciminieri 2013, 7.1 and table 7.6",
         config: Config {
             smss: 1448,
+            ip_version: IpVersion::V4,
             header_bytes: None,
             timestamps: true,
             sack: true,

@@ -172,9 +172,14 @@ impl Segment {
         bytes
     }
 
+    /// Bytes of TCP header, options and payload.
+    pub const fn tcp_bytes(&self) -> u32 {
+        20 + self.options_bytes() + self.payload_bytes
+    }
+
     /// Bytes of the IPv4 packet that carries this segment.
     pub const fn ipv4_bytes(&self) -> u32 {
-        20 + 20 + self.options_bytes() + self.payload_bytes
+        20 + self.tcp_bytes()
     }
 
     /// Whether this is an acknowledgement and nothing else.

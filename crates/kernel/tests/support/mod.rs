@@ -8,8 +8,10 @@ pub const SCENARIO: &str = r#"
 name = "two-hosts"
 title = "A server and a client on a wire"
 duration = "20 s"
+ip = "$ip"
 
 [parameters]
+ip = { default = "ipv4", help = "The network layer." }
 counting = { default = "per-segment", help = "What an ACK is worth." }
 count = { default = 0, help = "Divided ACKs." }
 bytes = { default = "300 kB", help = "Size of the download." }

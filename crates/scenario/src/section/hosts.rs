@@ -1,6 +1,6 @@
 //! `[hosts.NAME]`: groups of equal hosts.
 
-use lasthop_tcp::{AckCounting, ReceiveBuffer};
+use lasthop_tcp::{AckCounting, IpVersion, ReceiveBuffer};
 
 use crate::fields::{Fields, Named};
 use crate::kind::{Key, Kind, explained, integer, key};
@@ -52,9 +52,13 @@ pub(crate) fn kind() -> Kind {
 pub(crate) fn lower(root: &Fields, report: &mut Report) -> (Vec<Host>, Names) {
     let mut hosts = Vec::new();
     let mut names = Names::default();
+    let ip = root
+        .name("ip")
+        .and_then(IpVersion::from_name)
+        .unwrap_or(IpVersion::V4);
     for named in root.named("hosts") {
         let active = named.fields.active;
-        let host = report.within(active, |report| host(named, report));
+        let host = report.within(active, |report| host(named, ip, report));
         let index = active.then_some(hosts.len());
         names.add(&named.name, index, &named.name_at, "host", report);
         match host {
@@ -75,7 +79,7 @@ pub(crate) fn lower(root: &Fields, report: &mut Report) -> (Vec<Host>, Names) {
     (hosts, names)
 }
 
-fn host(named: &Named, report: &mut Report) -> Option<Host> {
+fn host(named: &Named, ip: IpVersion, report: &mut Report) -> Option<Host> {
     let fields = &named.fields;
     let side = match fields.name("side").unwrap_or(&named.name) {
         "server" => Side::Server,
@@ -88,7 +92,7 @@ fn host(named: &Named, report: &mut Report) -> Option<Host> {
             return None;
         }
     };
-    let (personality, config) = tcp::configure(fields)?;
+    let (personality, config) = tcp::configure(fields, ip)?;
     check(fields, &config, report);
     Some(Host {
         name: named.name.clone(),

@@ -1,9 +1,10 @@
 //! The file as a whole.
 
+use lasthop_tcp::IpVersion;
 use lasthop_units::Span;
 
 use crate::fields::{Checked, Fields, Value};
-use crate::kind::{Key, Kind, duration, integer, key};
+use crate::kind::{Key, Kind, choice, duration, integer, key};
 use crate::problem::Report;
 use crate::section::{agents, handovers, hosts, path, record, workloads};
 use crate::spec::World;
@@ -28,6 +29,8 @@ pub(crate) fn keys() -> Vec<Key> {
             "The seeds every variant runs with: n means 1 to n; a list names them.",
         )
         .default("1"),
+        key("ip", choice("network layer", IpVersion::names()), "The network layer of every host; over IPv6 a segment of the personality is 20 bytes shorter.")
+            .default("\"ipv4\""),
         key("parameters", elsewhere("a table of parameters"), "Named values that `$name` refers to, `--set` overrides and `vary` ranges over.")
             .otherwise("none"),
         key("hosts", hosts::kind(), "Groups of equal hosts, by name; at least one at each end.").required(),

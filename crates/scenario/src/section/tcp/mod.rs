@@ -8,7 +8,7 @@ mod window;
 
 use std::sync::OnceLock;
 
-use lasthop_tcp::{Config, Personality, SENDERS, apply_sender};
+use lasthop_tcp::{Config, IpVersion, Personality, SENDERS, apply_sender};
 
 use crate::fields::{Checked, Fields};
 use crate::kind::{Key, Kind, Name, key, time, word};
@@ -132,7 +132,7 @@ fn segment_settings() -> Vec<Setting> {
             "header_bytes",
             Kind::Any(vec![
                 Kind::Size { min: 0, max: 120 },
-                word("real", "IPv4, TCP and its options as they are"),
+                word("real", "IP, TCP and its options as they are"),
             ]),
             "Header bytes counted on the wire; ns-2 counts 40 whatever the options.",
             |config, value| config.header_bytes = value.size().map(|bytes| bytes as u32),
@@ -156,9 +156,14 @@ fn segment_settings() -> Vec<Setting> {
 }
 
 /// The host's TCP: its personality's, with the sender and single settings changed.
-pub(crate) fn configure(fields: &Fields) -> Option<(String, Config)> {
+pub(crate) fn configure(fields: &Fields, ip: IpVersion) -> Option<(String, Config)> {
     let personality = Personality::by_name(fields.name("personality")?)?;
     let mut config = personality.config;
+    config.ip_version = ip;
+    if config.header_bytes.is_none() {
+        // The device carries packets of the same size.
+        config.smss -= ip.header_bytes() - IpVersion::V4.header_bytes();
+    }
     if let Some(sender) = fields.name("sender") {
         apply_sender(&mut config, sender);
     }

@@ -20,6 +20,7 @@ LABELS = {
     "wire_tcp_gbit_s": "our wire, one TCP connection, whole bursts, Gbit/s",
     "wire_tcp_by_packet_gbit_s": "our wire, one TCP connection, packet by packet, Gbit/s",
     "wire_small_kpps": "our wire, 64-byte packets, thousand/s",
+    "veth_rtt_ms": "veth pair, round trip of a datagram, ms",
     "wire_rtt_error_ms": "our wire, 20 Mbit/s and 20 ms: round trip too long by, ms",
     "wire_tcp_at_20_mbit_s": "the same, one TCP connection, Mbit/s",
     "wire_lateness_p50_ms": "the same, packets late by (median), ms",

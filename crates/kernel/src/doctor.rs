@@ -189,6 +189,7 @@ fn timing() -> Finding {
         late.sort_unstable();
         (privileges, late[50], late[98], late[99])
     };
+    let awake = crate::wakefulness::Wakefulness::request();
     // A thread of its own: scheduling stays as it was for the caller.
     let Ok((privileges, p50, p99, max)) = std::thread::spawn(measure).join() else {
         return Finding::new("timing", false, "could not be measured", "");
@@ -199,10 +200,16 @@ fn timing() -> Finding {
     } else {
         "ordinary"
     };
+    let processors = match awake {
+        Some(_) => "processors kept awake",
+        None => "processors may doze",
+    };
     Finding::new(
         "timing",
         p99 <= Duration::from_millis(2),
-        format!("{realtime} scheduling, sleeps late by p50 {p50:.0?}, p99 {p99:.0?}, at most {max:.0?}"),
+        format!(
+            "{realtime} scheduling, {processors}, sleeps late by p50 {p50:.0?}, p99 {p99:.0?}, at most {max:.0?}"
+        ),
         "quiet the machine, or give the virtual machine processors of its own",
     )
 }

@@ -24,6 +24,7 @@ use crate::error::Attempt;
 use crate::lateness::{Lateness, LatenessSummary};
 use crate::offload::{Burst, split};
 use crate::tun::{Tun, VNET_HEADER_BYTES};
+use crate::wakefulness::Wakefulness;
 
 /// A packet that came from a device and can return to one.
 pub trait Wire: Sized + Send + 'static {
@@ -85,7 +86,8 @@ pub struct Settings {
     /// Packets leaving together may be joined into one large segment: faster,
     /// but the receiver acknowledges bursts instead of packets.
     pub join: bool,
-    /// Ask for real-time scheduling and locked memory.
+    /// Ask for real-time scheduling, locked memory, and processors that stay
+    /// awake while packets are on their way.
     pub punctual: bool,
 }
 
@@ -108,6 +110,8 @@ pub struct Punctuality {
     pub stolen: Span,
     /// What the thread was allowed.
     pub privileges: Privileges,
+    /// Whether processors were kept awake.
+    pub kept_awake: bool,
     /// Packets read from devices.
     pub packets_in: u64,
     /// Packets written to devices.
@@ -235,6 +239,8 @@ impl<F: Forwarder> Drop for Driver<F> {
     }
 }
 
+/// After so much time without a packet processors may sleep again.
+const DOZE: Duration = Duration::from_secs(1);
 /// Packets read from one device before the others get their turn.
 const READ_BATCH: usize = 32;
 /// A burst of 64 KiB and its header.
@@ -250,6 +256,8 @@ struct Loop<F: Forwarder> {
     wake: Arc<EventFd>,
     deliveries: Vec<Delivery<F::Packet>>,
     buffer: Vec<u8>,
+    awake: Option<Wakefulness>,
+    may_stay_awake: bool,
     lateness: Lateness,
     report: Punctuality,
 }
@@ -275,6 +283,8 @@ impl<F: Forwarder> Loop<F> {
             deliveries: Vec::new(),
             buffer: vec![0; READ_BYTES],
             lateness: Lateness::default(),
+            awake: None,
+            may_stay_awake: settings.punctual,
             report: Punctuality::default(),
         }
     }
@@ -282,6 +292,7 @@ impl<F: Forwarder> Loop<F> {
     fn run(mut self) -> Result<(F, Punctuality), Error> {
         if self.settings.punctual {
             self.report.privileges = be_punctual();
+            self.stay_awake();
         }
         let stolen_before = stolen();
         let mut ready = vec![true; self.tuns.len()];
@@ -304,6 +315,15 @@ impl<F: Forwarder> Loop<F> {
         self.report.stolen = stolen().saturating_sub(stolen_before);
         self.report.lateness = self.lateness.summary();
         Ok((self.path, self.report))
+    }
+
+    /// Keeps processors awake from now on, where that is wanted and allowed.
+    fn stay_awake(&mut self) {
+        if self.awake.is_none() && self.may_stay_awake {
+            self.awake = Wakefulness::request();
+            self.may_stay_awake = self.awake.is_some();
+            self.report.kept_awake |= self.may_stay_awake;
+        }
     }
 
     /// Does what is due and writes what leaves.
@@ -360,6 +380,7 @@ impl<F: Forwarder> Loop<F> {
                 .read(&mut self.buffer)
                 .attempt(|| "read from a host's TUN device".into())?;
             let Some(length) = length else { return Ok(false) };
+            self.stay_awake();
             let now = self.clock.now();
             if self.path.next_deadline() <= now {
                 self.path.advance(now, &mut self.deliveries);
@@ -381,8 +402,9 @@ impl<F: Forwarder> Loop<F> {
         loop {
             let deadline = self.path.next_deadline();
             let left = deadline.since(self.clock.now());
-            let timeout = if deadline == Time::MAX {
-                None
+            let idle = deadline == Time::MAX;
+            let timeout = if idle {
+                self.awake.as_ref().map(|_| TimeSpec::from(DOZE))
             } else {
                 let sleep = left.saturating_sub(self.settings.spin);
                 Some(TimeSpec::from(Duration::from_nanos(sleep.as_ns())))
@@ -395,6 +417,8 @@ impl<F: Forwarder> Loop<F> {
                     .map(|tun| PollFd::new(tun.as_fd(), PollFlags::POLLIN)),
             );
             match ppoll(&mut fds, timeout, None) {
+                // Nobody has sent for a while, as in a shell that is left alone.
+                Ok(0) if idle => self.awake = None,
                 Ok(_) | Err(Errno::EINTR) => {}
                 Err(error) => return Err(Error::system("wait for packets", error)),
             }

@@ -287,6 +287,7 @@ fn assemble(
         ("unroutable_packets", path.unroutable as f64),
         ("traced", flag(sampled.counts.is_some())),
         ("realtime", flag(punctuality.privileges.realtime)),
+        ("kept_awake", flag(punctuality.kept_awake)),
     ]);
     let traced = world.record.samples != Sampling::Off;
     CellRecord {

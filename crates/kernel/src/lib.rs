@@ -44,6 +44,7 @@ mod status;
 mod tcp_info;
 mod tun;
 mod user_namespace;
+mod wakefulness;
 mod warden;
 mod window_clamp;
 mod workload;

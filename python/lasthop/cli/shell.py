@@ -60,6 +60,8 @@ def shell(
     entry = Scenario.from_file(scenario).override(*(settings or []))
     index = _find(entry, variant)
     become_able()
+    if not command:
+        _greet(entry, host)
     with ExitStack() as stack:
         tell = _status_line(stack)
         try:
@@ -79,6 +81,19 @@ def shell(
         finally:
             _take_terminal_back()
     raise typer.Exit(status)
+
+
+def _greet(scenario: Scenario, host: str | None) -> None:
+    """Where one is and what there is to do, for who sits before a terminal."""
+    if not sys.stderr.isatty():
+        return
+    from lasthop.report.path_model import path_from_scenario
+
+    path = path_from_scenario(scenario.text)
+    wifi = path is not None and any(element.kind == "wifi" for element in path.elements)
+    roam = "; lasthop handover --lasts '500 ms' takes the radio down" if wifi else ""
+    typer.echo(f"in {host or 'the client'} of {scenario.name}, over its path, in real time", err=True)
+    typer.echo(f"curl http://server/bytes/1000000 fetches a megabyte{roam}; exit ends", err=True)
 
 
 def _find(scenario: Scenario, name: str | None) -> int:

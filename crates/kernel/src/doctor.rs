@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::geteuid;
 
+use crate::capability::available_controls;
 use crate::clock::be_punctual;
 use crate::error::Attempt;
-use crate::session::available_controls;
 use crate::user_namespace::become_root_in;
 use crate::{Error, Namespace, Tun, connections};
 

@@ -15,9 +15,10 @@ use crate::command::Commands;
 use crate::fetch::Fetches;
 use crate::flow_totals::{Counted, Outcome, flow_row};
 use crate::in_kernel::divided_by_flow;
+use crate::options::Options;
 use crate::routed::FIRST_PORT;
 use crate::sampler::{Sampled, Sampler, SenderKey};
-use crate::session::{Ended, Options, Session};
+use crate::session::{Ended, Session};
 use crate::workload::{FlowPlan, FlowState, Work};
 use crate::{Clock, Error};
 

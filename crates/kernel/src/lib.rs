@@ -6,6 +6,7 @@
 //! programs live in a process namespace. When the process ends, however it
 //! ends, the kernel removes it all. Nothing outside the namespaces is touched.
 
+mod capability;
 mod checksum;
 pub mod clean;
 mod clock;
@@ -30,6 +31,7 @@ mod namespace;
 mod namespace_handle;
 mod netlink;
 mod offload;
+mod options;
 mod output;
 mod path;
 mod recorder;
@@ -49,6 +51,7 @@ mod warden;
 mod window_clamp;
 mod workload;
 
+pub use capability::capability;
 pub use clean::{Cleaned, clean};
 pub use clock::Clock;
 pub use delay_line::DelayLine;
@@ -65,8 +68,9 @@ pub use lateness::{Lateness, LatenessSummary};
 pub use namespace::Namespace;
 pub use namespace_handle::NamespaceHandle;
 pub use netlink::RouteSettings;
+pub use options::Options;
 pub use run_dir::RunDir;
-pub use session::{Options, Session, capability};
+pub use session::Session;
 pub use shell::shell;
 pub use stack::{Control, Refusal, Stack};
 pub use status::Status;

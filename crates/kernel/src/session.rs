@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Child;
 use std::sync::Arc;
 
@@ -15,14 +15,15 @@ use lasthop_ebpf::{Growth, PerAck, netns_inode};
 use lasthop_network::{Captures, Network, PacketLog, Route, Watch};
 use lasthop_path::QueuedFrames;
 use lasthop_record::Log;
-use lasthop_scenario::spec::{Side, WorkloadKind, World};
+use lasthop_scenario::spec::{Side, World};
 use lasthop_tcp::IpVersion;
-use lasthop_units::Span;
 
+use crate::capability::capability;
 use crate::control::{ControlSocket, Radios};
 use crate::driver::{Driver, Punctuality, Settings};
 use crate::error::Attempt;
 use crate::in_kernel::{Divacks, attach, split_agents};
+use crate::options::Options;
 use crate::path::{WorldPath, sends};
 use crate::recorder::{MAX_ROWS, Recorder};
 use crate::routed::{MAX_FLOWS, Routes, Standing};
@@ -33,98 +34,6 @@ use crate::status::Status;
 use crate::window_clamp::WindowClamp;
 use crate::workload::{EndPlan, SocketOptions};
 use crate::{Addresses, Clock, Error, Host, HostSettings, Keeper, Program, RunDir, Tun, namespace_handle};
-
-/// The most hosts a group may have, by its addresses.
-const MAX_HOSTS: u32 = 250;
-
-/// Choices that are the engine's, not the scenario's.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Agents that have a BPF form run in it instead of on the path, unless
-    /// the scenario says `via`.
-    pub ebpf: bool,
-    /// Sender samples come from tracepoints where the kernel allows.
-    pub trace: bool,
-    /// Timing of the path thread.
-    pub driver: Settings,
-    /// The stack hands over whole bursts.
-    pub offload: bool,
-    /// Downloads are made by `curl` from a file server, not by the engine's
-    /// own programs.
-    pub curl: bool,
-    /// Where what command workloads print is kept, as `<workload>-<flow>.out`
-    /// and `.err`; `None` keeps none of it.
-    pub outputs: Option<PathBuf>,
-    /// Where captures are written, as `NAME.pcapng`; `None` takes none.
-    pub captures: Option<PathBuf>,
-    /// A run whose p99 lateness exceeds this is invalid.
-    pub lateness_bound: Span,
-    /// Invalid runs are repeated until this many were tried.
-    pub attempts: u32,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            ebpf: false,
-            trace: true,
-            driver: Settings::default(),
-            offload: true,
-            curl: false,
-            outputs: None,
-            captures: None,
-            lateness_bound: Punctuality::BOUND,
-            attempts: 3,
-        }
-    }
-}
-
-/// Checks that the kernel can play every host of `world`.
-///
-/// # Errors
-/// The first thing it cannot play, in one sentence.
-pub fn capability(world: &World) -> Result<(), Refusal> {
-    for host in &world.hosts {
-        let stack = Stack::of(host)?;
-        if let Control::Named(name) = &stack.control
-            && !available_controls().iter().any(|known| known == name)
-        {
-            return Err(Refusal::new(format!(
-                "this kernel has no congestion control {name:?} loaded (it has {}; modprobe tcp_{name} may load it)",
-                available_controls().join(", ")
-            )));
-        }
-        if host.count > MAX_HOSTS {
-            return Err(Refusal::new(format!(
-                "group {:?} has more than {MAX_HOSTS} hosts",
-                host.name
-            )));
-        }
-    }
-    if world.hosts.len() > 200 {
-        return Err(Refusal::new("it has more than 200 groups of hosts"));
-    }
-    for workload in &world.workloads {
-        // A socket hands datagrams to the device as fast as the processor goes,
-        // and the device drops what the path does not fetch in time: that would
-        // measure this machine.
-        if let WorkloadKind::Udp { rate: None, .. } = workload.kind {
-            return Err(Refusal::new(format!(
-                "workload {:?} saturates the path, and a real socket cannot tell when the first queue has room; \
-                 give it a rate a little above the link's",
-                workload.name
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// The congestion controls sockets can choose.
-pub(crate) fn available_controls() -> Vec<String> {
-    std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
-        .map(|names| names.split_whitespace().map(str::to_owned).collect())
-        .unwrap_or_default()
-}
 
 /// A host with what its programs need to know.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 import lasthop
 from support import EXAMPLES, Command, summary_of
@@ -37,7 +38,10 @@ def test_curl_moves_the_same_bytes(wire: Path) -> None:
 def test_divided_acks_move_a_sender_that_counts_them(wire: Path) -> None:
     scenario = lasthop.Scenario.from_file(wire).set(counting="per-ack", divacks=[0, 8])
     for engine in ("kernel", "kernel-ebpf"):
-        flows = lasthop.run(scenario, engine=engine).flows.sort("variant")
+        result = lasthop.run(scenario, engine=engine)
+        if not result.runs["valid"].all():
+            pytest.skip("this machine is too busy: a run was late beyond the bound")
+        flows = result.flows.sort("variant")
         plain, divided = (
             flows["variant"].to_list().index("divacks=0"),
             flows["variant"].to_list().index("divacks=8"),

@@ -39,7 +39,7 @@ def test_divided_acks_move_a_sender_that_counts_them(wire: Path) -> None:
     scenario = lasthop.Scenario.from_file(wire).set(counting="per-ack", divacks=[0, 8])
     for engine in ("kernel", "kernel-ebpf"):
         result = lasthop.run(scenario, engine=engine)
-        if not result.runs["valid"].all():
+        if (result.runs["valid"] == 0).any():
             pytest.skip("this machine is too busy: a run was late beyond the bound")
         flows = result.flows.sort("variant")
         plain, divided = (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kernel.support import SCENARIO
 from support import EXAMPLES, ROOT, Command, run_lasthop
 
 
@@ -23,6 +24,14 @@ def dumbbell() -> Path:
 @pytest.fixture
 def wlan() -> Path:
     return EXAMPLES / "wlan.toml"
+
+
+@pytest.fixture
+def wire(tmp_path: Path) -> Path:
+    """A download over one wire, a second long."""
+    file = tmp_path / "wire.toml"
+    file.write_text(SCENARIO, encoding="utf-8")
+    return file
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from capture_readers import (
     assert_opens_cleanly,
     assert_shows_division,
@@ -20,13 +18,6 @@ from capture_readers import (
 from kernel.support import LOSSY, SCENARIO
 from lasthop import Scenario, run
 from support import EXAMPLES
-
-
-@pytest.fixture
-def wire(tmp_path: Path) -> Path:
-    file = tmp_path / "wire.toml"
-    file.write_text(SCENARIO, encoding="utf-8")
-    return file
 
 
 @needs_tshark

@@ -1,12 +1,10 @@
-"""What the tests of the kernel engine share: a scenario it can play, and when to skip."""
+"""When the tests of the kernel engine are skipped."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from kernel.support import SCENARIO, lacks
+from kernel.support import lacks
 
 
 @pytest.fixture(autouse=True)
@@ -15,11 +13,3 @@ def _needs_the_kernel() -> None:
     reason = lacks()
     if reason:
         pytest.skip(f"the kernel engine cannot run here: {reason}")
-
-
-@pytest.fixture
-def wire(tmp_path: Path) -> Path:
-    """A download over one wire, a second long."""
-    file = tmp_path / "wire.toml"
-    file.write_text(SCENARIO, encoding="utf-8")
-    return file

@@ -2,9 +2,11 @@
 //! flows, in about the same time. Needs root with BPF; skipped with the reason
 //! where that is not.
 
+mod support;
+
 use lasthop_kernel::{Error, Options, run_cell};
 use lasthop_record::{CellRecord, FlowRow};
-use lasthop_scenario::{LoadOptions, Plan, load};
+use support::{load_text, may_run};
 
 const SCENARIO: &str = r#"
 name = "both-ways"
@@ -50,19 +52,16 @@ type = "bulk"
 bytes = "$small"
 "#;
 
-fn plan(ip: &str, via: &str) -> Plan {
-    let sets = [("ip", ip), ("via", via)].map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let options = LoadOptions {
-        sets: sets.into(),
-        ..LoadOptions::default()
-    };
-    load(SCENARIO, "both-ways.toml", &options).unwrap_or_else(|errors| panic!("{errors}"))
-}
-
 /// The same cell with the agent on the path and as a BPF program; `None` where
 /// this user or this kernel may not.
 fn both(ip: &str) -> Option<[CellRecord; 2]> {
-    let run = |via| run_cell(&plan(ip, via).variants[0], 1, &Options::default());
+    if !may_run() {
+        return None;
+    }
+    let run = |via| {
+        let plan = load_text(SCENARIO, &[("ip", ip), ("via", via)]);
+        run_cell(&plan.variants[0], 1, &Options::default())
+    };
     match (run("userspace"), run("ebpf")) {
         (Ok(userspace), Ok(ebpf)) => Some([userspace, ebpf]),
         (Err(reason @ Error::Unavailable(_)), _) | (_, Err(reason @ Error::Unavailable(_))) => {
